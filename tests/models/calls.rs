@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 type Outcome = Result<u32, Error>;
+type Reported<'a> = Pin<Box<dyn Future<Output = Report<Outcome>> + 'a>>;
 
 /// A call. Times are in milliseconds.
 #[derive(Clone, Debug)]
@@ -113,7 +114,7 @@ impl World {
         }
     }
 
-    fn call<'a>(&'a self, depth: usize, call: &'a Call) -> Pin<Box<dyn Future<Output = Report<Outcome>> + 'a>> {
+    fn call<'a>(&'a self, depth: usize, call: &'a Call) -> Reported<'a> {
         Box::pin(async move {
             let stop = Stop::new();
             let stops = async {
@@ -121,7 +122,7 @@ impl World {
                     sleep(millis(time)).await;
                     stop.stop();
                 }
-                std::future::pending().await
+                std::future::pending::<()>().await;
             };
             let number = Cell::new(0);
             let retry = retry(&self.strategies[depth.min(1)], || {
@@ -131,7 +132,6 @@ impl World {
             let retry = retry.policy(policy_fn(judge));
             let hedge = Hedge::after(millis(call.hedge.unwrap_or_default()));
             // Each option changes the type of the call.
-            type Reported<'a> = Pin<Box<dyn Future<Output = Report<Outcome>> + 'a>>;
             macro_rules! report {
                 ($retry:expr) => {
                     match (call.hedge, call.long_polling) {

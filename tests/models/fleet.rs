@@ -343,7 +343,7 @@ impl World {
 // Rules F2, F4, F5, F7, F9, F11, F17, F29, F34, F42.
 #[test]
 fn a_fleet_knows_its_processes_and_its_switch_whatever_is_lost() {
-    check(file!(), 600, vec(steps(), 1..150), |steps| {
+    check(file!(), 400, vec(steps(), 1..150), |steps| {
         let mut world = World::new();
         each(steps, |step| world.step(step));
         world.end();

@@ -213,7 +213,7 @@ impl World {
 #[test]
 fn failures_are_judged_by_the_settings_of_the_moment_and_one_balance_lives_through_all_changes() {
     let refill = option::of((0..12_u32, prop_oneof![Just(1_u64), Just(100), Just(700)]));
-    check(file!(), 3000, (0..600_u32, refill, vec(steps(), 1..100)), |(capacity, refill, steps)| {
+    check(file!(), 700, (0..600_u32, refill, vec(steps(), 1..100)), |(capacity, refill, steps)| {
         let mut world = World::new(capacity, refill);
         each(steps, |step| world.step(step));
     });

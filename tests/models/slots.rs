@@ -236,7 +236,7 @@ impl World {
 #[test]
 fn no_slot_is_lost_or_given_twice_and_the_window_follows_the_rules() {
     let most = prop_oneof![1 => Just(1_u32), 2 => 2..12_u32, 2 => Just(u32::MAX)];
-    check(file!(), 2000, (most, vec(steps(), 1..150)), |(most, steps)| {
+    check(file!(), 1000, (most, vec(steps(), 1..150)), |(most, steps)| {
         let mut world = World::new(most);
         each(steps, |step| world.step(step));
         world.end();

@@ -358,7 +358,7 @@ impl World {
 fn throttled_attempts_are_repeated_without_a_cost_and_sends_stay_below_the_highest_rate() {
     let rate =
         prop_oneof![1 => Just(None), 2 => prop_oneof![Just(0.5), Just(5.0), Just(100.0), Just(3_000.0)].prop_map(Some)];
-    check(file!(), 2000, (rate, any::<bool>(), vec(steps(), 1..120)), |(max_rate, ramp, steps)| {
+    check(file!(), 1200, (rate, any::<bool>(), vec(steps(), 1..120)), |(max_rate, ramp, steps)| {
         let mut world = World::new(max_rate, ramp);
         each(steps, |step| world.step(step));
     });

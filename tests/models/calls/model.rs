@@ -69,9 +69,9 @@ const fn succeeds(outcome: &Outcome) -> bool {
 
 impl Course<'_> {
     /// Returns the end of the call at this time.
-    fn end(&self, at: u64, reason: Option<RetryError>) -> Option<End> {
+    fn end(&self, at: u64, reason: Option<RetryError>) -> End {
         let outcome = self.last.unwrap_or(Err(Error::TimedOut(self.over)));
-        Some(End { outcome, attempts: u32::try_from(self.attempts).unwrap(), reason, at })
+        End { outcome, attempts: u32::try_from(self.attempts).unwrap(), reason, at }
     }
 }
 
@@ -122,17 +122,17 @@ impl Model {
             };
             match self.attempt(&course, course.attempts, now) {
                 Ending::Dropped => return None,
-                Ending::Over => return course.end(course.limit, Some(RetryError::MaxTime)),
+                Ending::Over => return Some(course.end(course.limit, Some(RetryError::MaxTime))),
                 Ending::Outcome(at, outcome) => {
                     course.last = Some(outcome);
                     if succeeds(&outcome) {
                         let is_first = course.attempts == 1;
                         let of_retry = if self.settings.refunds_last_cost { course.paid } else { 1 };
                         self.refund(depth, if is_first { 1 } else { of_retry });
-                        return course.end(at, None);
+                        return Some(course.end(at, None));
                     }
                     let Some(failure) = failure(&outcome) else {
-                        return course.end(at, Some(RetryError::NotRetryable));
+                        return Some(course.end(at, Some(RetryError::NotRetryable)));
                     };
                     ending = self.after_failure(&mut course, at, failure);
                 }
@@ -164,7 +164,7 @@ impl Model {
 
     /// Decides on a retry. Returns when its attempt begins, or the end.
     fn after_failure(&mut self, course: &mut Course<'_>, now: u64, failure: Failure) -> Result<u64, Option<End>> {
-        let refused = |course: &Course<'_>, reason| Err(course.end(now, Some(reason)));
+        let refused = |course: &Course<'_>, reason| Err(Some(course.end(now, Some(reason))));
         let depth = course.depth.min(1);
         if course.stop < now {
             return refused(course, RetryError::Stopped);
@@ -195,13 +195,13 @@ impl Model {
         let (is_stopped, is_dropped) = (course.stop < end, course.dropped < end.min(course.stop));
         if !is_paid {
             let at = end.min(course.stop);
-            return Err(course.end(at, Some(RetryError::QuotaExhausted)).filter(|_| !is_dropped));
+            return Err((!is_dropped).then(|| course.end(at, Some(RetryError::QuotaExhausted))));
         }
         if is_dropped {
             return Err(None);
         }
         if is_stopped {
-            return Err(course.end(course.stop, Some(RetryError::Stopped)));
+            return Err(Some(course.end(course.stop, Some(RetryError::Stopped))));
         }
         self.balances[depth] -= cost;
         course.paid = cost;
@@ -241,7 +241,7 @@ impl Model {
             if succeeds(outcome) {
                 course.last = Some(*outcome);
                 self.refund(0, if is_hedge && self.settings.refunds_last_cost { 5 } else { 1 });
-                return Err(course.end(*at, None));
+                return Err(Some(course.end(*at, None)));
             }
             match failure(outcome) {
                 Some(failure) => {
@@ -251,13 +251,13 @@ impl Model {
                 None if is_hedge => {}
                 None => {
                     course.last = Some(*outcome);
-                    return Err(course.end(*at, Some(RetryError::NotRetryable)));
+                    return Err(Some(course.end(*at, Some(RetryError::NotRetryable))));
                 }
             }
         }
         if ended.len() < 2 {
             let is_dropped = course.dropped < course.limit;
-            return Err(course.end(course.limit, Some(RetryError::MaxTime)).filter(|_| !is_dropped));
+            return Err((!is_dropped).then(|| course.end(course.limit, Some(RetryError::MaxTime))));
         }
         // The worse class and the longer wait.
         let rank = |failure: &Failure| match failure.class {

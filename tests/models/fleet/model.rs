@@ -40,6 +40,7 @@ struct Turn {
 
 /// What a process knows.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
 struct Process {
     answered: u64,
     has_joined: bool,
