@@ -53,15 +53,12 @@ fn a_member_that_was_put_together_behaves_as_the_one_that_lived() {
             let call = comparable(lived.call(at(now), false));
             assert_eq!(comparable(made.call(at(now), false)), call, "{sequence}, {step}");
             number += 1;
-            match reply(event, number) {
-                Some(reply) => {
-                    lived.answered(at(now), &reply);
-                    knows = Knowledge::answered(made, now, &reply);
-                }
-                None => {
-                    lived.unanswered(at(now), &"no answer");
-                    knows = knows.unanswered(made, now);
-                }
+            if let Some(reply) = reply(event, number) {
+                lived.answered(at(now), &reply);
+                knows = Knowledge::answered(made, now, &reply);
+            } else {
+                lived.unanswered(at(now), &"no answer");
+                knows = knows.unanswered(made, now);
             }
         }
         assert_eq!(knows.member("a").status(), lived.status(), "{sequence}");

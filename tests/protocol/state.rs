@@ -192,7 +192,7 @@ impl State {
             Some(Quota { missing: i64::try_from(weight * process.work).unwrap(), capacity, timeout_age: None });
         call.limit = Some(LimitCall {
             accepted: weight * process.work,
-            demand: (process.work % 2 == 0).then(|| 7 * u32::try_from(weight).unwrap()),
+            demand: process.work.is_multiple_of(2).then(|| 7 * u32::try_from(weight).unwrap()),
             ..LimitCall::default()
         });
         mutation.change(&mut call);
