@@ -9,6 +9,7 @@
     reason = "only the tests beside this file use it"
 )]
 
+pub mod program;
 pub mod script;
 pub mod support;
 

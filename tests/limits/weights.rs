@@ -220,7 +220,7 @@ fn each_limiter_of_a_pair_counts_its_own_unit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(tests::program::cases(200))]
 
     // Rules L45, L47, L48.
     #[test]

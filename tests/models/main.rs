@@ -8,11 +8,10 @@ mod calls;
 mod fleet;
 mod hedge_delay;
 mod life;
-mod program;
 mod readings;
 mod scopes;
 mod settings;
 mod slots;
 mod throttled;
 
-use tests::{script, support};
+use tests::{program, script, support};

@@ -466,7 +466,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(tests::program::cases(400))]
 
     // Rules M9, O1, T1.
     #[test]

@@ -244,7 +244,7 @@ fn step(strategy: &ConcurrencyRetryStrategy, clock: &ByHand, operations: &mut Op
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(tests::program::cases(500))]
 
     // Rules I6, I7.
     #[test]

@@ -7,18 +7,21 @@ use std::env;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+/// Returns a configuration with this many random programs, or as many as `PROPTEST_CASES` says.
+pub fn cases(programs: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let is_set = env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig { cases: if is_set { config.cases } else { programs }, ..config }
+}
+
 /// Runs this many random programs, or as many as `PROPTEST_CASES` says, and before them those of the seeds in
 /// `proptest-regressions`.
 ///
 /// # Panics
 ///
 /// Panics if a program fails. The message contains the shortest program that fails, and the seed is added to the file.
-pub(crate) fn check<P: Strategy>(file: &'static str, programs: u32, program: P, run: impl Fn(P::Value)) {
-    let mut config = ProptestConfig { source_file: Some(file), ..ProptestConfig::default() };
-    if env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = programs;
-    }
-    let mut runner = TestRunner::new(config);
+pub fn check<P: Strategy>(file: &'static str, programs: u32, program: P, run: impl Fn(P::Value)) {
+    let mut runner = TestRunner::new(ProptestConfig { source_file: Some(file), ..cases(programs) });
     let result = runner.run(&program, |program| {
         run(program);
         Ok(())
@@ -29,7 +32,7 @@ pub(crate) fn check<P: Strategy>(file: &'static str, programs: u32, program: P, 
 }
 
 /// Takes the steps of a program. A failure names the step.
-pub(crate) fn each<S: Copy + Debug>(steps: Vec<S>, mut take: impl FnMut(S)) {
+pub fn each<S: Copy + Debug>(steps: Vec<S>, mut take: impl FnMut(S)) {
     for (number, step) in steps.into_iter().enumerate() {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| take(step))) {
             resume_unwind(Box::new(format!("step {number}, {step:?}: {}", message(&*panic))));
