@@ -145,6 +145,8 @@ struct World {
     balance: u32,
     /// The times of the sends in the mode `paced`.
     sends: Vec<u64>,
+    /// The number of sends that were given back later than they were granted.
+    given_back: f64,
 }
 
 impl World {
@@ -160,6 +162,7 @@ impl World {
             operations: std::array::from_fn(|_| None),
             balance: CAPACITY,
             sends: Vec::new(),
+            given_back: 0.0,
         }
     }
 
@@ -185,8 +188,9 @@ impl World {
         }
         self.operations[slot] = Some((token, operation));
         if let Some(rate) = self.max_rate {
-            // One send, or those of 2 ms, can be saved up, and another one is kept for an operation that is late.
-            let saved = (0.002 * rate).max(1.0) + 1.0;
+            // One send, or those of 2 ms, can be saved up, another one is kept for an operation that is late, and one that is
+            // given back long after it came in is sent beside them.
+            let saved = (0.002 * rate).max(1.0) + 1.0 + self.given_back;
             for (index, first) in self.sends.iter().enumerate() {
                 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
                 let (sends, time) = ((self.sends.len() - index) as f64, (now - first) as f64 / 1e3);
@@ -338,6 +342,7 @@ impl World {
                     if let Some(at) = operation.sent_at {
                         let index = self.sends.iter().rposition(|sent| *sent == at).unwrap();
                         self.sends.remove(index);
+                        self.given_back += if at < self.now() { 1.0 } else { 0.0 };
                     }
                 }
             }
