@@ -104,11 +104,8 @@ impl TokenSink for Content {
         for attribute in attrs {
             let value = attribute.value.to_string();
             match &*attribute.name.local {
-                "id" => {
-                    if !self.ids.borrow_mut().insert(value.clone()) {
-                        self.twice.borrow_mut().push(value);
-                    }
-                }
+                "id" if self.ids.borrow().contains(&value) => self.twice.borrow_mut().push(value),
+                "id" => drop(self.ids.borrow_mut().insert(value)),
                 "href" | "src" => self.links.borrow_mut().push(value),
                 _ => {}
             }

@@ -54,12 +54,12 @@ pub(crate) fn copy(form: &Form) -> Value {
             (paced, "with the paced strategy")
         };
         let yours = if yours == 0.0 {
-            "No operation fails".to_owned()
+            "no operation fails".to_owned()
         } else {
             format!("{} of the operations fail", share(yours))
         };
         let plural = if form.workers == 1 { "" } else { "s" };
-        Some(format!("{yours} with {workers} worker{plural}; {name} {}.", share(other)))
+        Some(format!("With {workers} worker{plural}, {yours}; {name} {}.", share(other)))
     })
 }
 

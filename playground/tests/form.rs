@@ -71,8 +71,12 @@ fn the_settings_change_each_picture_and_its_sentence() {
     paced["strategy"] = "paced".into();
     let (before, after) = (answered("copy", &standard), answered("copy", &paced));
     let (fails, sentence) = (text(&before, "sentence"), text(&after, "sentence"));
-    assert!(fails.ends_with("% of the operations fail with 64 workers; with the paced strategy none."), "{fails}");
-    assert!(sentence.starts_with("No operation fails with 64 workers; without retries "), "{sentence}");
+    assert!(
+        fails.starts_with("With 64 workers, ")
+            && fails.ends_with("% of the operations fail; with the paced strategy none."),
+        "{fails}"
+    );
+    assert!(sentence.starts_with("With 64 workers, no operation fails; without retries "), "{sentence}");
     assert_ne!(before["svg"], after["svg"]);
     assert_ne!(answered("timeline", &standard)["svg"], answered("timeline", &paced)["svg"]);
     let mut unlimited = form();
