@@ -79,7 +79,7 @@ fn a_product_is_rounded_once_and_a_factor_below_one_shortens_each_delay() {
             // 63 bits after the point, in a number that holds the product of both.
             let exact = u128::from(factor.0) * u128::from(nanos);
             let down = u64::try_from(exact >> 63).unwrap();
-            let is_above_half = exact & (1 << 63) - 1 >= 1 << 62;
+            let is_above_half = exact & ((1 << 63) - 1) >= 1 << 62;
             assert_eq!(factor.times(nanos, Rounding::Down), down, "{factor:?} * {nanos}");
             assert_eq!(factor.times(nanos, Rounding::Nearest), down + u64::from(is_above_half), "{factor:?} * {nanos}");
             assert!(factor.times(nanos, Rounding::Nearest) <= nanos);
