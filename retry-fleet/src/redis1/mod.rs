@@ -82,6 +82,31 @@ let client = SentinelClient::build(sentinels, "mymaster".to_owned(), None, Senti
 let store = RedisStore::from(client);
 # Ok::<(), redis::RedisError>(())
 ```
+
+TLS, the user and the certificates are set for the sentinels and for the servers, each for themselves:
+
+```no_run
+use redis::sentinel::{SentinelClientBuilder, SentinelServerType::Master};
+use redis::{IntoConnectionInfo, TlsCertificates, TlsMode};
+use retry_fleet::redis1::RedisStore;
+
+# fn open() -> Result<RedisStore, Box<dyn std::error::Error>> {
+let root_cert = Some(std::fs::read("authority.pem")?);
+let certificates = TlsCertificates { client_tls: None, root_cert };
+let mut sentinels = Vec::new();
+for url in ["rediss://10.0.0.1:26379", "rediss://10.0.0.2:26379", "rediss://10.0.0.3:26379"] {
+    sentinels.push(url.into_connection_info()?.addr().clone());
+}
+let client = SentinelClientBuilder::new(sentinels, "mymaster", Master)?
+    .set_client_to_sentinel_certificates(certificates.clone())
+    // Without it, the connections to the servers are not encrypted.
+    .set_client_to_redis_tls_mode(TlsMode::Secure)
+    .set_client_to_redis_certificates(certificates)
+    .set_client_to_redis_username("fleet")
+    .set_client_to_redis_password(std::env::var("REDIS_PASSWORD")?)
+    .build()?;
+# Ok(RedisStore::from(client)) }
+```
 "#
 )]
 #[cfg_attr(
@@ -96,6 +121,21 @@ use retry_fleet::redis1::RedisStore;
 
 let store = RedisStore::try_from(ClusterClient::builder(["redis://10.0.0.1:6379", "redis://10.0.0.2:6379"]))?;
 # Ok::<(), retry_fleet::StoreError>(())
+```
+
+With TLS, the nodes announce their TLS ports (`tls-cluster yes`). The certificates apply to all nodes:
+
+```no_run
+use redis::TlsCertificates;
+use redis::cluster::ClusterClient;
+use retry_fleet::redis1::RedisStore;
+
+# fn open() -> Result<RedisStore, Box<dyn std::error::Error>> {
+let root_cert = Some(std::fs::read("authority.pem")?);
+let certificates = TlsCertificates { client_tls: None, root_cert };
+let nodes = ["rediss://10.0.0.1:6379", "rediss://10.0.0.2:6379"];
+let store = RedisStore::try_from(ClusterClient::builder(nodes).certs(certificates))?;
+# Ok(store) }
 ```
 "#
 )]

@@ -121,7 +121,7 @@ fn reports(server: &mut Connection) -> Vec<[i64; 2]> {
 
 /// Asserts that the sums in the store are those of its entries, at one moment, and that the processes, whose attempts fail, have reported
 /// something.
-fn assert_sums(server: &mut Connection) {
+pub(crate) fn assert_sums(server: &mut Connection) {
     let started = Instant::now();
     loop {
         let sums =

@@ -1,5 +1,6 @@
 //! The store in Redis, with real servers. Each test starts its own: run them by `.ci/servers`.
 
+mod authority;
 #[cfg(feature = "redis1-cluster")]
 mod cluster;
 mod connection;
@@ -15,6 +16,8 @@ mod faults;
 mod limit;
 #[cfg(unix)]
 mod process;
+#[cfg(unix)]
+mod promoted;
 mod proxy;
 #[path = "../fleet/support.rs"]
 #[expect(dead_code, reason = "only the random numbers are used here")]

@@ -1,10 +1,10 @@
 //! The store over TLS, with certificate authorities that are made for the test.
 
+use crate::authority::{Authority, Files, PASSWORD, start};
 use crate::connection::{answered, call};
 use crate::errors::told;
 use crate::server::{PATIENCE, RedisServer};
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
-use redis::{Client, ClientTlsConfig, Commands, TlsCertificates};
+use redis::{Client, Commands};
 use retry_core::RetryErrorType::Other;
 use retry_core::quota::EvidenceQuota;
 use retry_core::{RetryQuota, TokioTimer};
@@ -13,7 +13,6 @@ use retry_fleet::{Fleet, Membership};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 use tokio::time::sleep;
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
@@ -21,78 +20,23 @@ use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 const HASH: &str = "retry-fleet:1:{orders}";
-const PASSWORD: &str = "pass-w0rd";
-
-/// A certificate and its key, in PEM.
-struct Certificate {
-    certificate: String,
-    key: String,
-}
-
-/// A certificate authority.
-struct Authority {
-    certificate: String,
-    issuer: Issuer<'static, KeyPair>,
-}
-
-impl Authority {
-    fn new(name: &str) -> Self {
-        let mut settings = CertificateParams::default();
-        settings.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        settings.distinguished_name.push(DnType::CommonName, name);
-        let key = KeyPair::generate().unwrap();
-        let certificate = settings.self_signed(&key).unwrap().pem();
-        Self { certificate, issuer: Issuer::new(settings, key) }
-    }
-
-    fn issue(&self, name: &str) -> Certificate {
-        let key = KeyPair::generate().unwrap();
-        let settings = CertificateParams::new([name.to_owned()]).unwrap();
-        let certificate = settings.signed_by(&key, &self.issuer).unwrap().pem();
-        Certificate { certificate, key: key.serialize_pem() }
-    }
-
-    /// Creates a client that trusts this authority only.
-    fn client(&self, url: &str, own: Option<&Certificate>) -> Client {
-        let client_tls = own.map(|own| ClientTlsConfig {
-            client_cert: own.certificate.clone().into(),
-            client_key: own.key.clone().into(),
-        });
-        let root_cert = Some(self.certificate.clone().into());
-        Client::build_with_tls(url, TlsCertificates { client_tls, root_cert }).unwrap()
-    }
-}
 
 /// A server that speaks TLS only, to one user.
 struct TlsServer {
     server: RedisServer,
     authority: Authority,
     options: Vec<String>,
-    _files: TempDir,
+    _files: Files,
 }
 
 impl TlsServer {
     /// Starts a server, which asks its clients for certificates, too, or not: yes or no.
     fn start(asks_clients: &str) -> Self {
-        let (authority, files) = (Authority::new("the authority of the server"), tempfile::tempdir().unwrap());
-        let Certificate { certificate, key } = authority.issue("127.0.0.1");
-        let mut options = vec!["--tls-auth-clients".to_owned(), asks_clients.to_owned()];
-        for (option, text) in [
-            ("--tls-ca-cert-file", &authority.certificate),
-            ("--tls-cert-file", &certificate),
-            ("--tls-key-file", &key),
-        ] {
-            let path = files.path().join(&option[2..]);
-            std::fs::write(&path, text).unwrap();
-            options.extend([option.to_owned(), path.display().to_string()]);
-        }
-        // The user has the documented permissions.
-        let documented = include_str!("../../README.md").lines().find(|line| line.contains("ACL SETUSER")).unwrap();
-        let (_, user) = documented.split_once("SETUSER ").unwrap();
-        options.push("--user".to_owned());
-        options.extend(user.replace("PASSWORD", PASSWORD).split_whitespace().map(str::to_owned));
-        options.extend(["--user", "default", "off"].map(str::to_owned));
-        let server = RedisServer::start(&options.iter().map(String::as_str).collect::<Vec<_>>());
+        let authority = Authority::new("the authority of the server");
+        let files = authority.files();
+        let mut options = files.options("");
+        options.extend(["--tls-auth-clients", asks_clients, "--user", "default", "off"].map(str::to_owned));
+        let server = start(&options, &[]);
         Self { server, authority, options, _files: files }
     }
 
@@ -156,7 +100,7 @@ pub(crate) async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn join(name: &str, store: RedisStore) -> (Arc<EvidenceQuota>, Membership) {
+pub(crate) fn join(name: &str, store: RedisStore) -> (Arc<EvidenceQuota>, Membership) {
     let quota = Arc::new(EvidenceQuota::new());
     quota.first_succeeded(0);
     let membership = Fleet::new(name, store).quota(Arc::clone(&quota)).join().unwrap();
