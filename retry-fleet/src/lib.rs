@@ -104,8 +104,8 @@
 //! | `retry_fleet_store_call_seconds` | histogram | `seconds` | `fleet` | the time until the store answered, for the calls that it answered |
 //! | `retry_fleet_switches_total` | counter | `count` | `fleet`, `to`, `by` | changes of the switch that this process saw |
 //!
-//! `to` is `off` or `on`. `by` is who turned the retries off: the text before the first `: ` of the reason. It is empty if the
-//! reason names nobody, and for `on`, since then the retries are on also because the time is over.
+//! `to` is `off` or `on`. `by` is who turned the switch. For `off`, it is the text before the first `: ` of the reason. It is empty
+//! if the name is unknown, as after `on` by redis-cli, and for `on` also if the time was over.
 //!
 //! The retries that were granted and refused are counted by the metrics of retry-core, not again here:
 //! `retry_retries_total`, and `retry_operations_total` with the outcome `quota_exhausted`. Name the strategy as the fleet, and

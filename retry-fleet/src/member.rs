@@ -133,7 +133,7 @@ impl Member {
     }
 
     /// Turns the retries of the fleet off for this time, or on if it is zero, with the next call, which is due immediately. The reason
-    /// says who turned them off, and why.
+    /// says who turned them off, and why, or who turned them on.
     pub fn turn_retries_off(&mut self, off_for: Duration, reason: impl Into<String>, now: Timestamp) {
         self.turn = Some(Turn { number: 0, off_for, reason: reason.into() });
         self.next_call_at = now;
@@ -159,8 +159,11 @@ impl Member {
         call.ttl = SILENCE.max(self.interval().mul_f64(SILENCE_INTERVALS));
         call.is_leaving = is_leaving;
         call.turn = self.turn.take();
-        call.known_turn =
-            self.known_turn.as_ref().map(|(turn, until)| Turn { off_for: until.saturating_since(now), ..turn.clone() });
+        call.known_turn = self.known_turn.as_ref().map(|(turn, until)| Turn {
+            number: turn.number,
+            off_for: until.saturating_since(now),
+            reason: self.reason(now).to_owned(),
+        });
         call.limit = self.limit.as_mut().filter(|_| !is_under_test()).map(|part| {
             if is_first {
                 part.join(now);
@@ -250,8 +253,14 @@ impl Member {
     /// Sets the switch of this process to the last known value, whose time may be over.
     fn apply_switch(&self, now: Timestamp) {
         if let Some(switch) = &self.switch {
-            switch.set(&self.fleet, self.switched_off(now).as_ref());
+            switch.set(&self.fleet, self.switched_off(now).is_none(), self.reason(now));
         }
+    }
+
+    /// Returns the reason of the last known turn. If its time is over, nobody has turned the retries on.
+    fn reason(&self, now: Timestamp) -> &str {
+        let is_over = |turn: &Turn, until: &Timestamp| !turn.off_for.is_zero() && *until <= now;
+        self.known_turn.as_ref().filter(|(turn, until)| !is_over(turn, until)).map_or("", |(turn, _)| &turn.reason)
     }
 
     /// Continues without the store, because it is lost, or because no more calls will be made.

@@ -1,6 +1,5 @@
 //! Numbers for the crate `metrics`. Without the feature, they are no-ops.
 
-use crate::switch::SwitchedOff;
 #[cfg(feature = "tokio")]
 use {crate::member::FleetStatus, std::time::Duration};
 
@@ -46,11 +45,11 @@ pub(crate) fn called(fleet: &str, outcome: Result<Duration, &'static str>) {
     metrics::counter!("retry_fleet_store_calls_total", "fleet" => fleet.to_owned(), "outcome" => name).increment(1);
 }
 
-/// Counts a change of the switch, by the name that its reason begins with.
+/// Counts a change of the switch, with the name of who turned it, if it is known.
 #[cfg(feature = "metrics")]
-pub(crate) fn switched(fleet: &str, off: Option<&SwitchedOff>) {
-    let to = if off.is_some() { "off" } else { "on" };
-    let by = off.and_then(|off| off.reason.split_once(": ")).map_or("", |(by, _)| by);
+pub(crate) fn switched(fleet: &str, is_on: bool, reason: &str) {
+    let to = if is_on { "on" } else { "off" };
+    let by = if is_on { reason } else { reason.split_once(": ").map_or("", |(by, _)| by) };
     metrics::counter!("retry_fleet_switches_total", "fleet" => fleet.to_owned(), "to" => to, "by" => by.to_owned())
         .increment(1);
 }
@@ -69,4 +68,4 @@ pub(crate) const fn called(_: &str, _: Result<Duration, &'static str>) {}
 
 #[cfg(not(feature = "metrics"))]
 #[inline]
-pub(crate) const fn switched(_: &str, _: Option<&SwitchedOff>) {}
+pub(crate) const fn switched(_: &str, _: bool, _: &str) {}

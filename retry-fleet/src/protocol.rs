@@ -64,7 +64,8 @@ pub struct Turn {
     pub number: u64,
     /// The time for which the retries of the fleet are still off, or zero if they are on.
     pub off_for: Duration,
-    /// Who turned them off, and why: two texts with a colon and a space in between, or one of any form. Empty if they are on.
+    /// Who turned them off, and why: two texts with a colon and a space in between, or one of any form. If they are on, who
+    /// turned them on, or empty if this is unknown or the time was over.
     pub reason: String,
 }
 

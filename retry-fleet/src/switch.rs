@@ -41,13 +41,12 @@ impl FleetSwitch {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    /// Only the task of the fleet sets the value, so there is no race.
-    pub(crate) fn set(&self, fleet: &str, off: Option<&SwitchedOff>) {
-        let is_on = off.is_none();
+    /// Sets the value, which has this reason, as in [`Turn`]. Only the task of the fleet does that, so there is no race.
+    pub(crate) fn set(&self, fleet: &str, is_on: bool, reason: &str) {
         if self.is_on.swap(is_on, Ordering::Relaxed) != is_on {
             (self.turn)(is_on);
-            crate::numbers::switched(fleet, off);
-            crate::events::switched(fleet, is_on, off.map_or("", |off| &off.reason));
+            crate::numbers::switched(fleet, is_on, reason);
+            crate::events::switched(fleet, is_on, reason);
         }
     }
 }
@@ -56,12 +55,18 @@ impl FleetSwitch {
 #[cfg(feature = "tokio")]
 pub(crate) const SHORTEST_OFF: Duration = Duration::from_millis(1);
 
-/// Returns the reason of a turn: who did it, and why. Both are cut to the length of a name.
+/// Returns the reason of a turn to off: who did it, and why. Both are cut to the length of a name.
 #[cfg(feature = "tokio")]
 pub(crate) fn reason_of(by: &str, reason: &str) -> String {
-    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= crate::names::LONGEST;
-    let cut = |text: &str| text.char_indices().take_while(fits).map(|(_, letter)| letter).collect::<String>();
     format!("{}: {}", cut(by), cut(reason))
+}
+
+/// Cuts a text to the length of a name.
+#[cfg(feature = "tokio")]
+pub(crate) fn cut(text: &str) -> &str {
+    let longest = text.len().min(crate::names::LONGEST);
+    let end = (0..=longest).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// How the retries of a fleet were turned off.

@@ -7,7 +7,7 @@ use crate::numbers;
 use crate::protocol::Turn;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::{FleetSwitch, SHORTEST_OFF, SwitchedOff, reason_of};
+use crate::switch::{FleetSwitch, SHORTEST_OFF, SwitchedOff, cut, reason_of};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
@@ -207,13 +207,14 @@ impl Membership {
         self.turn(off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
     }
 
-    /// Turns the retries of the whole fleet on again, before the time is over.
+    /// Turns the retries of the whole fleet on again, before the time is over. `by` says who does it, for the warnings and metrics of
+    /// all processes. It is cut to 128 bytes, and may be empty.
     ///
     /// # Errors
     ///
     /// Returns an error if the store does not answer. Then it is unknown whether the switch was turned.
-    pub async fn turn_retries_on(&self) -> Result<(), StoreError> {
-        self.turn(Duration::ZERO, String::new()).await
+    pub async fn turn_retries_on(&self, by: &str) -> Result<(), StoreError> {
+        self.turn(Duration::ZERO, cut(by).to_owned()).await
     }
 
     async fn turn(&self, off_for: Duration, reason: String) -> Result<(), StoreError> {

@@ -97,7 +97,7 @@ impl Members {
             Err(error) => return problem(format!("the last member can't join: {error}")),
         };
         // From here on, the store knows the last member.
-        if last.turn_retries_on().await.is_err() || !SWITCH.is_on() || !TENANTS.is_enabled() {
+        if last.turn_retries_on("soak").await.is_err() || !SWITCH.is_on() || !TENANTS.is_enabled() {
             problem("the switch of the fleet is not on again".to_owned());
         }
         let began = Instant::now();

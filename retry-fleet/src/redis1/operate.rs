@@ -5,7 +5,7 @@ use super::wire::{Keys, fleet_of};
 use crate::names::is_name;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::{SHORTEST_OFF, SwitchedOff, reason_of};
+use crate::switch::{SHORTEST_OFF, SwitchedOff, cut, reason_of};
 use crate::{Member, protocol::Turn};
 use redis::{Cmd, Value};
 use retry_core::{Clock, TokioTimer};
@@ -27,7 +27,7 @@ pub struct FleetState {
     pub epoch: Option<String>,
     /// The number of processes.
     pub members: u32,
-    /// What all processes have spent on retries and not got back, in retries.
+    /// What all processes have spent on retries and not got back, in retries. 0 if successes have given back more.
     pub missing: f64,
     /// What may be missing, in retries.
     pub capacity: f64,
@@ -128,14 +128,14 @@ impl RedisStore {
         self.turn(fleet, off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
     }
 
-    /// Turns the retries of a fleet on again.
+    /// Turns the retries of a fleet on again, as [`Membership::turn_retries_on`](crate::Membership::turn_retries_on) does.
     ///
     /// # Errors
     ///
     /// Returns an error if the name is not one of a fleet, or if the store does not answer. Then it is unknown whether the
     /// switch was turned.
-    pub async fn turn_retries_on(&mut self, fleet: &str) -> Result<(), StoreError> {
-        self.turn(fleet, Duration::ZERO, String::new()).await
+    pub async fn turn_retries_on(&mut self, fleet: &str, by: &str) -> Result<(), StoreError> {
+        self.turn(fleet, Duration::ZERO, cut(by).to_owned()).await
     }
 
     /// Makes the call of a process that turns the switch and leaves, so that the state has the turn before any other process
@@ -207,7 +207,7 @@ fn read(fields: [String; FIELDS]) -> Option<FleetState> {
     Some(FleetState {
         epoch,
         members: u32::try_from(whole(&members)).unwrap_or(u32::MAX),
-        missing: real(&missing).unwrap_or(0.0) / 1e3,
+        missing: positive(&missing).unwrap_or(0.0) / 1e3,
         capacity: positive(&capacity).unwrap_or(0.0) / 1e3,
         timeout_age: (1..=now).contains(&timed_out).then(|| Duration::from_millis(now - timed_out)),
         limit: positive(&rate).zip(positive(&estimate)).map(|(rate, estimate)| LimitState {

@@ -200,7 +200,8 @@ if text then
   local is_on = text == 'on'
   local off_until = is_on and 0 or left < 0 and most or math.min(now + left, most)
   local reason = not is_on and string.match(text, '^off (.*)$') or ''
-  local is_same = h.turned > 0 and (h.off_until > 0) ~= is_on and h.reason == reason
+  -- This text does not say who turned it on.
+  local is_same = h.turned > 0 and (h.off_until > 0) ~= is_on and (is_on or h.reason == reason)
     and math.abs(h.off_until - off_until) <= 1000
   if not is_same then turn(math.max(now, h.turned + 1, reported + 1), off_until, reason) end
 elseif reported > h.turned then
@@ -210,7 +211,7 @@ end
 if A.off_for ~= '' then
   local off_for = number_of('off_for')
   local is_on = off_for <= 0
-  turn(math.max(now, h.turned + 1, reported + 1), is_on and 0 or math.min(now + off_for, most), is_on and '' or A.reason)
+  turn(math.max(now, h.turned + 1, reported + 1), is_on and 0 or math.min(now + off_for, most), A.reason)
   -- Processes with other versions of the protocol see it, too.
   redis.call('SET', switch, is_on and 'on' or 'off ' .. A.reason, 'PX',
     is_on and 60000 or string.format('%.0f', off_for))
@@ -262,7 +263,9 @@ local answer = {
   missing = whole(others[1]), capacity = whole(others[2]), timeout_age = others[3],
   version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(math.min(h.waiting, h.members)),
   rate = has_rate and string.format('%.17g', rate) or '', estimate = has_rate and string.format('%.17g', estimate) or '',
-  turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)), reason = h.reason,
+  turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)),
+  -- Nobody has turned it on if its time is over.
+  reason = (h.off_until == 0 or h.off_until > now) and h.reason or '',
 }
 if step then
   answer.step, answer.now, answer.elapsed = whole(step[1]), whole(now), whole(math.max(0, step[5]))

@@ -151,7 +151,7 @@ fn calls_to_the_store_are_counted_by_their_outcome_and_timed_if_they_were_answer
 
 // Rule F43.
 #[test]
-fn changes_of_the_switch_are_counted_with_the_name_of_who_turned_the_retries_off() {
+fn changes_of_the_switch_are_counted_with_the_name_of_who_turned_it() {
     let store = Slow::default();
     run(&store, async |handle| {
         let switches = || -> BTreeMap<String, f64> {
@@ -171,12 +171,17 @@ fn changes_of_the_switch_are_counted_with_the_name_of_who_turned_the_retries_off
         store.turn(Duration::ZERO, "");
         sleep(Duration::from_secs(2)).await;
         assert_eq!(switches(), expected(&[("off", "ada", 1.0), ("on", "", 1.0)]));
+        store.turn(Duration::from_mins(10), "ada: orders are down");
+        sleep(Duration::from_secs(2)).await;
+        store.turn(Duration::ZERO, "bob");
+        sleep(Duration::from_secs(2)).await;
+        assert_eq!(switches(), expected(&[("off", "ada", 2.0), ("on", "", 1.0), ("on", "bob", 1.0)]));
         // The end of the time is a change, too, and a text without a name has no `by`.
         store.turn(Duration::from_secs(3), "ada: again");
         sleep(Duration::from_secs(5)).await;
         store.turn(Duration::from_secs(3), "maintenance");
         sleep(Duration::from_secs(5)).await;
-        assert_eq!(switches(), expected(&[("off", "", 1.0), ("off", "ada", 2.0), ("on", "", 3.0)]));
+        assert_eq!(switches(), expected(&[("off", "", 1.0), ("off", "ada", 3.0), ("on", "", 3.0), ("on", "bob", 1.0)]));
     });
 }
 

@@ -263,9 +263,21 @@ async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_ends_
     let off = member.switched_off().unwrap();
     assert_eq!(off.reason, "ada: a test");
     assert!((Duration::from_secs(595)..Duration::from_secs(600)).contains(&off.off_for), "{off:?}");
-    other.turn_retries_on().await.unwrap();
+    other.turn_retries_on("bob").await.unwrap();
     sleep(Duration::from_millis(1_500)).await;
     assert!(switch.is_on() && member.switched_off().is_none());
+    // Who turned it on is kept like who turned it off, also if the store is emptied.
+    let turned_on = |store: &Shared| store.0.lock().unwrap().store.call(now(), &Call::new("late", "e")).turn.unwrap();
+    assert_eq!(turned_on(&store).reason, "bob");
+    store.0.lock().unwrap().store.forget();
+    sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(turned_on(&store).reason, "bob");
+    other.turn_retries_off(Duration::from_secs(3), "ada", "again").await.unwrap();
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(turned_on(&store).reason, "", "nobody turned it on: its time is over");
+    store.0.lock().unwrap().store.forget();
+    sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(turned_on(&store).reason, "");
     store.set_away(Away::Refuses);
     assert_eq!(
         other.turn_retries_off(Duration::MAX, "ada", "a test").await.unwrap_err().to_string(),
@@ -309,7 +321,7 @@ async fn a_switch_survives_a_store_that_is_emptied_with_its_end_and_its_reason()
     sleep(Duration::from_secs(2)).await;
     let mut late = Call::new("late", "e");
     late.known_turn = store.0.lock().unwrap().store.call(now(), &Call::new("late", "e")).turn;
-    second.turn_retries_on().await.unwrap();
+    second.turn_retries_on("bob").await.unwrap();
     sleep(Duration::from_secs(2)).await;
     store.0.lock().unwrap().store.forget();
     store.0.lock().unwrap().store.call(now(), &late);

@@ -60,7 +60,7 @@ async fn a_process_and_an_operator_of_one_fleet_can_do_everything() {
     operator.call("orders", &whole_call()).await.unwrap();
     for is_on in [false, true] {
         if is_on {
-            operator.turn_retries_on("orders").await.unwrap();
+            operator.turn_retries_on("orders", "bob").await.unwrap();
         } else {
             operator.turn_retries_off("orders", Duration::from_secs(60), "ada", "a test").await.unwrap();
         }

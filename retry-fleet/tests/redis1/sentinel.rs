@@ -153,7 +153,7 @@ async fn processes_follow_the_master_over_tls_also_after_a_failover() {
     master.kill();
     // A turn of one process reaches the other one by the replica, which is the master now.
     let started = Instant::now();
-    while first.1.turn_retries_on().await.is_err() {
+    while first.1.turn_retries_on("bob").await.is_err() {
         assert!(started.elapsed() < PATIENCE, "the new master is not found");
     }
     wait_until("the other one knows it", || second.1.switched_off().is_none()).await;

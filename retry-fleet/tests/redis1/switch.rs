@@ -51,8 +51,11 @@ async fn processes_and_operators_turn_the_retries_of_the_fleet_off_and_on() {
     assert!((590..=600).contains(&left), "{left} s");
     assert_eq!(operator.get::<_, String>(SWITCH).unwrap(), "off ada: a test");
     wait_until_all_are(both, false).await;
-    membership.turn_retries_on().await.unwrap();
+    membership.turn_retries_on("bob").await.unwrap();
     wait_until_all_are(both, true).await;
+    // The text, which older programs read, too, does not name who turned it on.
+    assert_eq!(operator.get::<_, String>(SWITCH).unwrap(), "on");
+    assert_eq!(operator.hget::<_, _, String>(HASH, "reason").unwrap(), "bob");
 
     write(&mut operator, "off bob: an incident", "600");
     wait_until_all_are(both, false).await;
@@ -83,7 +86,7 @@ async fn an_operators_switch_survives_a_store_that_loses_its_keys() {
     let off = other.switched_off().unwrap();
     assert_eq!(off.reason, "ada: an incident");
     assert!((Duration::from_secs(570)..Duration::from_secs(595)).contains(&off.off_for), "{off:?}");
-    other.turn_retries_on().await.unwrap();
+    other.turn_retries_on("bob").await.unwrap();
     wait_until_all_are(both, true).await;
     let _: () = redis::cmd("FLUSHALL").query(&mut operator).unwrap();
     tokio::time::sleep(Duration::from_secs(3)).await;

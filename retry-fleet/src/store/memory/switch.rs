@@ -32,7 +32,8 @@ impl Switch {
             let reason = if is_on { "" } else { text.strip_prefix("off ").unwrap_or_default() };
             let is_same = self.turned > 0
                 && (self.off_until > 0) != is_on
-                && self.reason == reason
+                // This text does not say who turned it on.
+                && (is_on || self.reason == reason)
                 && self.off_until.abs_diff(off_until) <= SAME;
             if !is_same {
                 *self = Self { turned: next(self.turned), off_until, reason: reason.to_owned() };
@@ -44,7 +45,7 @@ impl Switch {
         if let Some(turn) = &call.turn {
             let turned = next(self.turned);
             if turn.off_for.is_zero() {
-                *self = Self { turned, ..Self::default() };
+                *self = Self { turned, off_until: 0, reason: turn.reason.clone() };
                 *written = Some(("on".to_owned(), now + ON));
             } else {
                 *self = Self { turned, off_until: until(now, turn.off_for), reason: turn.reason.clone() };
@@ -52,7 +53,10 @@ impl Switch {
             }
         }
         let off_for = Duration::from_millis(self.off_until.saturating_sub(now));
-        (self.turned > 0).then(|| Turn { number: self.turned, off_for, reason: self.reason.clone() })
+        // Nobody has turned it on if its time is over.
+        let is_over = self.off_until > 0 && off_for.is_zero();
+        let reason = if is_over { String::new() } else { self.reason.clone() };
+        (self.turned > 0).then_some(Turn { number: self.turned, off_for, reason })
     }
 }
 
