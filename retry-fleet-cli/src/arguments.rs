@@ -1,17 +1,27 @@
 //! The arguments of the command.
 
 use clap::{Parser, Subcommand};
+use redis::{ClientTlsConfig, TlsCertificates};
 use std::time::Duration;
 
 /// Shows the fleets in a store of retry-fleet, and turns their retries off and on.
 ///
 /// Exit codes: 0 if it was done, 1 if the store failed, 2 for wrong arguments, 3 if the store knows no such fleet.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "retry-fleet", version)]
 pub(crate) struct Arguments {
     /// The store, as in `redis://user:password@host:6379/0`. Other programs can see arguments: give a password by the variable
     #[arg(long, env = "RETRY_FLEET_URL", hide_env_values = true, default_value = "redis://127.0.0.1", global = true)]
     pub(crate) url: String,
+    /// For `rediss://`: a file with the certificates of the authorities to trust, in PEM, instead of those of the system
+    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_CA", value_parser = Pem::read, global = true)]
+    ca: Option<Pem>,
+    /// For a store that asks for it: a file with your certificate, in PEM
+    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_CERT", value_parser = Pem::read, requires = "key", global = true)]
+    cert: Option<Pem>,
+    /// A file with the key of your certificate, in PEM
+    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_KEY", value_parser = Pem::read, requires = "cert", global = true)]
+    key: Option<Pem>,
     /// Print JSON, for other programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -19,7 +29,29 @@ pub(crate) struct Arguments {
     pub(crate) verb: Verb,
 }
 
-#[derive(Debug, Subcommand)]
+/// The content of a file, which may be a secret.
+#[derive(Clone)]
+struct Pem(Vec<u8>);
+
+impl Pem {
+    fn read(path: &str) -> Result<Self, std::io::Error> {
+        std::fs::read(path).map(Self)
+    }
+}
+
+impl Arguments {
+    /// Returns the certificates, if any are given.
+    pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
+        let bytes = |pem: &Pem| pem.0.clone();
+        let client_tls = self.cert.as_ref().zip(self.key.as_ref());
+        let client_tls =
+            client_tls.map(|(cert, key)| ClientTlsConfig { client_cert: bytes(cert), client_key: bytes(key) });
+        let root_cert = self.ca.as_ref().map(bytes);
+        (client_tls.is_some() || root_cert.is_some()).then_some(TlsCertificates { client_tls, root_cert })
+    }
+}
+
+#[derive(Subcommand)]
 pub(crate) enum Verb {
     /// List the fleets in the store
     List,
@@ -52,6 +84,9 @@ pub(crate) enum Verb {
     On {
         /// The name of the fleet
         fleet: String,
+        /// Who turns them on: at most 128 bytes
+        #[arg(long, env = "USER", hide_env_values = true, default_value = "")]
+        by: String,
     },
 }
 

@@ -5,17 +5,22 @@ mod output;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
+use redis::{Client, RedisError};
 use retry_fleet::StoreError;
 use retry_fleet::redis1::{FleetState, RedisStore};
 use std::process::ExitCode;
 
-/// The exit code if the store does not answer or answers with an error. Clap's own code for wrong arguments is 2.
+/// The exit code if the store does not answer or answers with an error.
 const STORE_FAILED: u8 = 1;
 /// The exit code if there is no such fleet.
 const NO_SUCH_FLEET: u8 = 3;
 
+/// The exit code for wrong arguments, also that of clap.
+const WRONG_ARGUMENTS: u8 = 2;
+
 /// Why the command did nothing, or may have done nothing.
 enum Failure {
+    Certificates(RedisError),
     Store(StoreError),
     NoSuchFleet { fleet: String, known: Vec<String> },
 }
@@ -28,6 +33,8 @@ impl From<StoreError> for Failure {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // Without the choice, rustls would panic in a build in which another package adds a second provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(STORE_FAILED, &format!("can't start: {error}")),
@@ -38,6 +45,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Failure::Store(error)) => fail(STORE_FAILED, &error.to_string()),
+        Err(Failure::Certificates(error)) => fail(WRONG_ARGUMENTS, &format!("the certificates can't be used: {error}")),
         Err(Failure::NoSuchFleet { fleet, known }) => fail(NO_SUCH_FLEET, &output::no_such_fleet(&fleet, &known)),
     }
 }
@@ -49,7 +57,7 @@ fn fail(code: u8, message: &str) -> ExitCode {
 
 /// Does what the arguments say, and returns what to print.
 async fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let mut store = RedisStore::open(&arguments.url)?;
+    let mut store = open(arguments)?;
     let is_json = arguments.json;
     match &arguments.verb {
         Verb::List => {
@@ -73,13 +81,20 @@ async fn run(arguments: &Arguments) -> Result<String, Failure> {
             let state = existing(&mut store, fleet).await?;
             Ok(output::switch(fleet, &state, is_json))
         }
-        Verb::On { fleet } => {
+        Verb::On { fleet, by } => {
             existing(&mut store, fleet).await?;
-            store.turn_retries_on(fleet).await?;
+            store.turn_retries_on(fleet, by).await?;
             let state = existing(&mut store, fleet).await?;
             Ok(output::switch(fleet, &state, is_json))
         }
     }
+}
+
+fn open(arguments: &Arguments) -> Result<RedisStore, Failure> {
+    // Its error contains no password, and with a valid URL, neither do those of certificates.
+    let store = RedisStore::open(&arguments.url)?;
+    let Some(certificates) = arguments.certificates() else { return Ok(store) };
+    Client::build_with_tls(arguments.url.as_str(), certificates).map(RedisStore::from).map_err(Failure::Certificates)
 }
 
 /// Returns the state of a fleet. A name that the store does not know is probably misspelled.

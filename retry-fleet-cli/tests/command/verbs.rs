@@ -1,9 +1,7 @@
-//! Each verb with a real server. Each test starts its own: run them by `.ci/servers`.
+//! Each verb.
 
-#[path = "../../tests/clients/redis1/server.rs"]
-#[expect(dead_code, reason = "servers are not restarted here")]
-mod server;
-
+use crate::run::{run, run_at, until};
+use crate::server::RedisServer;
 use redis::Commands;
 use retry_core::RetryErrorType::Other;
 use retry_core::quota::EvidenceQuota;
@@ -11,42 +9,7 @@ use retry_core::{RetryQuota, TokioTimer};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetSwitch, Membership};
 use serde_json::Value;
-use server::{PATIENCE, RedisServer};
-use std::process::{Command, Output};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// What the command printed, and its exit code.
-#[derive(Debug)]
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Ran {
-    fn json(&self) -> Value {
-        assert_eq!(self.code, 0, "{self:?}");
-        serde_json::from_str(&self.out).unwrap()
-    }
-}
-
-/// Runs the command with a store.
-fn run_at(url: &str, words: &[&str]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_retry-fleet"));
-    let Output { status, stdout, stderr } =
-        command.args(words).env("RETRY_FLEET_URL", url).env("USER", "ada").output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
-}
-
-fn url(server: &RedisServer) -> String {
-    format!("redis://127.0.0.1:{}", server.port)
-}
-
-fn run(server: &RedisServer, words: &[&str]) -> Ran {
-    run_at(&url(server), words)
-}
 
 /// A process of a fleet.
 struct Process {
@@ -61,14 +24,6 @@ impl Process {
         let store = RedisStore::from(server.client());
         let fleet = Fleet::new(fleet, store).quota(Arc::clone(&quota)).switch(Arc::clone(&switch));
         Self { quota, switch, membership: fleet.join().unwrap() }
-    }
-}
-
-async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -138,6 +93,11 @@ async fn a_fleet_is_shown_with_what_its_processes_know_together() {
     let _: () = operator
         .hset_multiple(hash, &[("rate", "80.5"), ("estimate", "82"), ("waiting", "3"), ("timed_out", "1")])
         .unwrap();
+    // After more refunds than retries, none is missing.
+    let _: () = operator
+        .hset_multiple("retry-fleet:1:{idle}", &[("epoch", "e"), ("missing", "-9"), ("capacity", "500")])
+        .unwrap();
+    assert!(run(&server, &["show", "idle"]).out.contains("\nquota      0.0 of 0.5 retries missing\n"));
     let text = run(&server, &["show", "orders"]).out;
     assert!(text.contains("processes  2\nretries    on\nquota      "), "{text}");
     assert!(text.contains("; the last timeout was ") && text.contains(" d "), "{text}");

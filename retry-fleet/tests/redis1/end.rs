@@ -16,7 +16,7 @@ const NAME: &str = "end::the_example_in_a_process";
 #[test]
 #[ignore = "it is a process of the other tests, which start it"]
 fn the_example_in_a_process() {
-    service::main().unwrap();
+    assert_eq!(service::main(), std::process::ExitCode::SUCCESS);
     std::fs::write(setting("FLEET_ENDED"), "").unwrap();
 }
 
