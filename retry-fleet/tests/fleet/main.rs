@@ -1,5 +1,7 @@
 //! Tests of the parts of a fleet that need no server.
 
+#[cfg(all(feature = "metrics", feature = "tokio"))]
+mod exporter;
 mod limit;
 mod limit_changes;
 mod limit_world;

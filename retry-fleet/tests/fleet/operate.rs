@@ -1,7 +1,7 @@
 //! The alerts and the dashboard in `operate` ask for what the crates publish, as the documented installation exposes it.
 
+use crate::exporter::documented_recorder;
 use metrics::with_local_recorder;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 use retry_core::observe::metrics::MetricsObserver;
 use retry_core::{Clock, EvidenceRetryStrategy, PacedRetryStrategy, RetryInfo, TokioTimer, retry};
 use retry_fleet::protocol::{Call, Reply, Turn};
@@ -15,9 +15,6 @@ use std::time::Duration;
 const ALERTS: &str = include_str!("../../operate/alerts.yml");
 const DASHBOARD: &str = include_str!("../../operate/dashboard.json");
 const PAGE: &str = include_str!("../../OPERATING.md");
-/// The page with the installation of the exporter, and queries.
-const INSTALLATION: &str = include_str!("../../../docs/production.md");
-
 /// Words of `PromQL` and of Grafana that the queries may have.
 const WORDS: [&str; 14] = [
     "and",
@@ -53,24 +50,6 @@ impl Store for Turned {
 #[derive(Debug, RetryInfo)]
 #[retry(timeout)]
 struct Down;
-
-/// Reads the documented installation: what it sets buckets for.
-fn documented_recorder() -> PrometheusRecorder {
-    let numbers = |text: &str| -> Vec<f64> {
-        let list = text.split_once('[').unwrap().1.split_once(']').unwrap().0;
-        list.split(", ").map(|number| number.parse().unwrap()).collect()
-    };
-    let block = INSTALLATION.split_once("PrometheusBuilder::new()").unwrap();
-    let seconds = numbers(block.0.rsplit_once("let seconds = ").unwrap().1);
-    let mut builder = PrometheusBuilder::new();
-    for setter in block.1.split_once("```").unwrap().0.split(".set_buckets_for_metric(Matcher::").skip(1) {
-        let name = setter.split('"').nth(1).unwrap().to_owned();
-        let matcher = if setter.starts_with("Suffix") { Matcher::Suffix(name) } else { Matcher::Full(name) };
-        let buckets = if setter.contains("&seconds") { seconds.clone() } else { numbers(setter) };
-        builder = builder.set_buckets_for_metric(matcher, &buckets).unwrap();
-    }
-    builder.build_recorder()
-}
 
 /// The values of each label of each series, as they are scraped.
 type Exported = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;

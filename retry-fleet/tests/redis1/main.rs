@@ -16,6 +16,8 @@ mod faults;
 mod limit;
 #[cfg(unix)]
 mod process;
+#[cfg(all(unix, feature = "metrics"))]
+mod prometheus;
 #[cfg(unix)]
 mod promoted;
 mod proxy;
