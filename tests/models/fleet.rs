@@ -182,6 +182,7 @@ impl World {
                 process.member.unanswered(at(self.now), &"slow");
                 self.model.unanswered(&process.id, self.now);
             }
+            self.check(place);
         }
         let process = self.places[place].as_mut().unwrap();
         let call = process.member.call(at(self.now), is_leaving);
