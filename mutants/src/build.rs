@@ -1,0 +1,131 @@
+//! Builds the tests in the copy.
+
+use crate::edit::{blamed, original};
+use crate::rewrite::{Kind, Rewritten};
+use crate::sources::Source;
+use crate::tree::Tree;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The tests that know the mutated files, and need no servers.
+const TESTS: [&str; 8] = ["calls", "errors", "functions", "limits", "observing", "settings", "strategies", "fleet"];
+
+/// A program with tests.
+#[derive(Debug, Clone)]
+pub(crate) struct Binary {
+    /// Its package and its name, as in `tests/calls`.
+    pub(crate) name: String,
+    pub(crate) program: PathBuf,
+    /// Where its tests run.
+    pub(crate) folder: PathBuf,
+}
+
+/// What a build has come to.
+pub(crate) enum Built {
+    Binaries(Vec<Binary>),
+    /// The mutants that do not compile.
+    Errors(BTreeSet<u32>),
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    manifest_path: PathBuf,
+    #[serde(default)]
+    executable: Option<PathBuf>,
+    #[serde(default)]
+    target: Option<Target>,
+    #[serde(default)]
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    level: String,
+    #[serde(default)]
+    rendered: Option<String>,
+    spans: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    file_name: String,
+    byte_start: usize,
+    byte_end: usize,
+    is_primary: bool,
+}
+
+/// Builds the tests.
+pub(crate) fn build(tree: &Tree, sources: &[Source], rewritten: &[Rewritten]) -> Result<Built, String> {
+    let mut command = Command::new("cargo");
+    command.current_dir(&tree.root).args(["test", "--no-run", "--quiet", "--message-format=json"]);
+    command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features", "--lib"]);
+    for test in TESTS {
+        command.args(["--test", test]);
+    }
+    // The switch asks at compile time whether it is evaluated at compile time, which is not stable.
+    command.env("RUSTC_BOOTSTRAP", "mutants_switch").env_remove("CARGO_TARGET_DIR");
+    let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
+    let messages: Vec<Message> =
+        String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if output.status.success() {
+        return Ok(Built::Binaries(messages.into_iter().filter_map(binary).collect()));
+    }
+    let mut left_out = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for error in messages.iter().filter_map(|message| message.message.as_ref()).filter(|error| error.level == "error") {
+        let about = mutants_of(error, sources, rewritten);
+        // The summary at the end has no place.
+        if about.is_empty() && !error.spans.is_empty() {
+            unknown.push(error.rendered.clone().unwrap_or_default());
+        }
+        left_out.extend(about);
+    }
+    if left_out.is_empty() {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("the copy in {} does not build:\n{}{stderr}", tree.root.display(), unknown.concat()));
+    }
+    Ok(Built::Errors(left_out))
+}
+
+fn binary(message: Message) -> Option<Binary> {
+    let (program, target) = (message.executable?, message.target?);
+    let folder = message.manifest_path.parent()?.to_path_buf();
+    let package = folder.file_name()?.to_string_lossy().into_owned();
+    (message.reason == "compiler-artifact").then(|| Binary { name: format!("{package}/{}", target.name), program, folder })
+}
+
+/// Returns the mutants that an error is about: at its place, or otherwise those that drop a statement of the same function, or
+/// otherwise all of the function.
+fn mutants_of(error: &Diagnostic, sources: &[Source], rewritten: &[Rewritten]) -> Vec<u32> {
+    let in_files = |place: &Place| sources.iter().position(|source| place.file_name.ends_with(&source.path));
+    let mut places: Vec<_> = error.spans.iter().filter_map(|place| Some((place, in_files(place)?))).collect();
+    places.sort_by_key(|(place, _)| !place.is_primary);
+    for (place, file) in &places {
+        let found = blamed(&rewritten[*file].chunks, &(place.byte_start..place.byte_end));
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    let Some((place, file)) = places.first() else { return Vec::new() };
+    let first: usize = rewritten[..*file].iter().map(|file| file.mutants.len()).sum();
+    let file = &rewritten[*file];
+    let at = original(&file.chunks, place.byte_start);
+    let around = file.functions.iter().filter(|function| function.range.contains(&at));
+    let Some(function) = around.min_by_key(|function| function.range.len()) else { return Vec::new() };
+    let of_function = |kind: Option<Kind>| -> Vec<u32> {
+        let mutants = file.mutants.iter().enumerate().filter(|(_, mutant)| mutant.function == function.name && mutant.is_built);
+        let chosen = mutants.filter(|(_, mutant)| kind.is_none_or(|kind| mutant.kind == kind));
+        chosen.map(|(index, _)| u32::try_from(first + index).expect("few mutants")).collect()
+    };
+    let statements = of_function(Some(Kind::Statement));
+    if statements.is_empty() { of_function(None) } else { statements }
+}
