@@ -25,8 +25,8 @@ pub(crate) struct Binary {
 /// What a build has come to.
 pub(crate) enum Built {
     Binaries(Vec<Binary>),
-    /// The mutants that do not compile.
-    Errors(BTreeSet<u32>),
+    /// The mutants that do not compile, and what the compiler says.
+    Errors(BTreeSet<u32>, String),
 }
 
 #[derive(Deserialize)]
@@ -50,6 +50,7 @@ struct Target {
 #[derive(Deserialize)]
 struct Diagnostic {
     level: String,
+    message: String,
     #[serde(default)]
     rendered: Option<String>,
     spans: Vec<Place>,
@@ -80,31 +81,35 @@ pub(crate) fn build(tree: &Tree, sources: &[Source], rewritten: &[Rewritten]) ->
         return Ok(Built::Binaries(messages.into_iter().filter_map(binary).collect()));
     }
     let mut left_out = BTreeSet::new();
-    let mut unknown = Vec::new();
+    let mut errors = Vec::new();
     for error in messages.iter().filter_map(|message| message.message.as_ref()).filter(|error| error.level == "error") {
         let about = mutants_of(error, sources, rewritten);
         // The summary at the end has no place.
-        if about.is_empty() && !error.spans.is_empty() {
-            unknown.push(error.rendered.clone().unwrap_or_default());
+        if !error.spans.is_empty() {
+            errors.push(error.rendered.clone().unwrap_or_default());
         }
         left_out.extend(about);
     }
     if left_out.is_empty() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("the copy in {} does not build:\n{}{stderr}", tree.root.display(), unknown.concat()));
+        return Err(format!("the copy in {} does not build:\n{}{stderr}", tree.root.display(), errors.concat()));
     }
-    Ok(Built::Errors(left_out))
+    Ok(Built::Errors(left_out, errors.concat()))
 }
 
 fn binary(message: Message) -> Option<Binary> {
     let (program, target) = (message.executable?, message.target?);
     let folder = message.manifest_path.parent()?.to_path_buf();
     let package = folder.file_name()?.to_string_lossy().into_owned();
-    (message.reason == "compiler-artifact").then(|| Binary { name: format!("{package}/{}", target.name), program, folder })
+    (message.reason == "compiler-artifact").then(|| Binary {
+        name: format!("{package}/{}", target.name),
+        program,
+        folder,
+    })
 }
 
-/// Returns the mutants that an error is about: at its place, or otherwise those that drop a statement of the same function, or
-/// otherwise all of the function.
+/// Returns the mutants that an error is about: at its place, or otherwise those that drop a statement of the same function about
+/// the same variable, or otherwise those that drop any of its statements, or all of the function.
 fn mutants_of(error: &Diagnostic, sources: &[Source], rewritten: &[Rewritten]) -> Vec<u32> {
     let in_files = |place: &Place| sources.iter().position(|source| place.file_name.ends_with(&source.path));
     let mut places: Vec<_> = error.spans.iter().filter_map(|place| Some((place, in_files(place)?))).collect();
@@ -122,10 +127,21 @@ fn mutants_of(error: &Diagnostic, sources: &[Source], rewritten: &[Rewritten]) -
     let around = file.functions.iter().filter(|function| function.range.contains(&at));
     let Some(function) = around.min_by_key(|function| function.range.len()) else { return Vec::new() };
     let of_function = |kind: Option<Kind>| -> Vec<u32> {
-        let mutants = file.mutants.iter().enumerate().filter(|(_, mutant)| mutant.function == function.name && mutant.is_built);
+        let mutants =
+            file.mutants.iter().enumerate().filter(|(_, mutant)| mutant.function == function.name && mutant.is_built);
         let chosen = mutants.filter(|(_, mutant)| kind.is_none_or(|kind| mutant.kind == kind));
         chosen.map(|(index, _)| u32::try_from(first + index).expect("few mutants")).collect()
     };
     let statements = of_function(Some(Kind::Statement));
-    if statements.is_empty() { of_function(None) } else { statements }
+    // A variable without a value, or that was moved: it is named in quotes.
+    let named: Vec<_> = error.message.split('`').skip(1).step_by(2).collect();
+    let about: Vec<_> = statements
+        .iter()
+        .copied()
+        .filter(|number| {
+            let change = &file.mutants[*number as usize - first].change;
+            change.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| named.contains(&word))
+        })
+        .collect();
+    [about, statements, of_function(None)].into_iter().find(|mutants| !mutants.is_empty()).unwrap_or_default()
 }

@@ -52,7 +52,8 @@ pub(crate) fn run(paths: &[String], again: bool) -> Result<bool, String> {
 pub(crate) fn check(longest: Option<Duration>) -> Result<bool, String> {
     let mut gate = Gate::read()?;
     gate.run(longest, |gate, file, mutant| gate.result(file, &mutant.function).is_none())?;
-    let unknown = gate.numbered().filter(|it| it.mutant.kind != Kind::Use && gate.result(it.file, &it.mutant.function).is_none());
+    let unknown =
+        gate.numbered().filter(|it| it.mutant.kind != Kind::Use && gate.result(it.file, &it.mutant.function).is_none());
     let unknown: BTreeSet<_> = unknown.map(|it| (it.file.to_string(), it.mutant.function.clone())).collect();
     for (file, function) in &unknown {
         println!("left undone: {file}: {function}");
@@ -133,9 +134,13 @@ impl Gate {
             eprintln!("building the tests with {mutants} mutants, without {} that do not compile", left_out.len());
             match build(&tree, &self.sources.files, &self.rewritten)? {
                 Built::Binaries(binaries) => return record(&binaries, folder, &progress),
-                Built::Errors(numbers) => {
+                Built::Errors(numbers, errors) => {
+                    let known = left_out.len();
                     for it in self.numbered().filter(|it| numbers.contains(&it.number)) {
                         left_out.insert((self.hash(it.file, &it.mutant.function), key(it.file, it.mutant)));
+                    }
+                    if left_out.len() == known {
+                        return Err(format!("the copy does not build, even without these mutants:\n{errors}"));
                     }
                     let text = serde_json::to_vec(&left_out).map_err(|error| error.to_string())?;
                     fs::write(&memory, text).map_err(|error| format!("{}: {error}", memory.display()))?;
@@ -145,15 +150,15 @@ impl Gate {
     }
 
     /// Runs those mutants that are due, and keeps the results of each function when it is done.
-    fn run(
-        &mut self,
-        longest: Option<Duration>,
-        is_due: impl Fn(&Self, &str, &Mutant) -> bool,
-    ) -> Result<(), String> {
+    fn run(&mut self, longest: Option<Duration>, is_due: impl Fn(&Self, &str, &Mutant) -> bool) -> Result<(), String> {
         let end = longest.map(|longest| Instant::now() + longest);
         let is_run = |it: &Numbered<'_>| it.mutant.kind != Kind::Use;
-        let due: BTreeSet<Key> =
-            self.numbered().filter(is_run).filter(|it| is_due(self, it.file, it.mutant)).map(|it| key(it.file, it.mutant)).collect();
+        let due: BTreeSet<Key> = self
+            .numbered()
+            .filter(is_run)
+            .filter(|it| is_due(self, it.file, it.mutant))
+            .map(|it| key(it.file, it.mutant))
+            .collect();
         if due.is_empty() {
             return Ok(());
         }
@@ -193,7 +198,10 @@ impl Gate {
             let survivors = killed.values().filter(|is_killed| !**is_killed).count();
             let each = started.elapsed() / u32::try_from(done).unwrap_or(u32::MAX);
             let rest = each * u32::try_from(total - done).unwrap_or(u32::MAX);
-            progress(&format!("{done} of {total} done, {survivors} survived, about {} min left", rest.as_secs() / 60 + 1));
+            progress(&format!(
+                "{done} of {total} done, {survivors} survived, about {} min left",
+                rest.as_secs() / 60 + 1
+            ));
             let number = left.get_mut(&function).expect("counted");
             *number -= 1;
             if *number == 0 {

@@ -40,7 +40,8 @@ impl Record {
                     .as_ref()
                     .and_then(|(file, function)| record.0.get_mut(file).and_then(|of_file| of_file.get_mut(function)))
                     .ok_or_else(wrong)?;
-                let list = if line.trim_start().starts_with('!') { &mut result.survived } else { &mut result.uncompiled };
+                let list =
+                    if line.trim_start().starts_with('!') { &mut result.survived } else { &mut result.uncompiled };
                 list.insert(change.to_string());
             } else if let Some(line) = line.strip_prefix("    ") {
                 let (name, values) = line.split_once(" | ").ok_or_else(wrong)?;

@@ -69,7 +69,9 @@ impl Sources {
         let mut rewritten = Vec::new();
         for Source { path, text, parsed } in &self.files {
             let constants = &self.constants[package(path)];
-            let file = rewrite::rewrite(text, parsed, first, constants, &|function, change| is_left_out(path, function, change));
+            let file = rewrite::rewrite(text, parsed, first, constants, &|function, change| {
+                is_left_out(path, function, change)
+            });
             first += u32::try_from(file.mutants.len()).expect("few mutants");
             rewritten.push(file);
         }

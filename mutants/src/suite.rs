@@ -131,7 +131,8 @@ fn record_test(binary: &Binary, name: &str, file: &PathBuf) -> RecordedTest {
     let passes = matches!(run(command, LONGEST), Ended::Passed);
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let reached = fs::read(file).unwrap_or_default();
-    let reached = reached.chunks_exact(4).map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes"))).collect();
+    let reached =
+        reached.chunks_exact(4).map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes"))).collect();
     RecordedTest { name: name.to_string(), millis, passes, reached }
 }
 
@@ -148,7 +149,10 @@ pub(crate) fn command(binary: &Binary) -> Command {
     let mut command = Command::new("nice");
     command.arg(&binary.program).current_dir(&binary.folder).env("CARGO_MANIFEST_DIR", &binary.folder);
     // Properties are tested with the same few cases each time.
-    command.env("PROPTEST_CASES", "48").env("PROPTEST_RNG_SEED", "1").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
+    command
+        .env("PROPTEST_CASES", "48")
+        .env("PROPTEST_RNG_SEED", "1")
+        .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
     command
 }
 

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the crates that are rewritten allow, beyond what the original allows.
-const ALLOWED: &str = "#![allow(warnings, missing_docs, arithmetic_overflow, overflowing_literals, unconditional_panic)] ";
+const ALLOWED: &str =
+    "#![allow(warnings, missing_docs, arithmetic_overflow, overflowing_literals, unconditional_panic)] ";
 
 const SWITCH: &str = include_str!("../switch.rs");
-const SWITCH_MANIFEST: &str = "[package]\nname = \"mutants-switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n";
+const SWITCH_MANIFEST: &str =
+    "[package]\nname = \"mutants-switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n";
 
 /// A copy of the workspace.
 pub(crate) struct Tree {
@@ -21,7 +23,8 @@ pub(crate) struct Tree {
 impl Tree {
     /// Brings the copy up to date. A file that is the same already is not touched, so that cargo builds only what has changed.
     pub(crate) fn write(&self, workspace: &Path, sources: &[Source], rewritten: &[Rewritten]) -> Result<(), String> {
-        let texts: BTreeMap<_, _> = sources.iter().zip(rewritten).map(|(source, file)| (&*source.path, text(file))).collect();
+        let texts: BTreeMap<_, _> =
+            sources.iter().zip(rewritten).map(|(source, file)| (&*source.path, text(file))).collect();
         let paths = tracked(workspace)?;
         self.remove_others(&paths)?;
         for path in paths {
@@ -33,9 +36,15 @@ impl Tree {
                 }
                 "retry-core/Cargo.toml" | "retry-fleet/Cargo.toml" => {
                     let manifest = String::from_utf8_lossy(&original);
-                    manifest.replacen("[dependencies]\n", "[dependencies]\nmutants-switch = { path = \"../mutants-switch\" }\n", 1)
+                    manifest.replacen(
+                        "[dependencies]\n",
+                        "[dependencies]\nmutants-switch = { path = \"../mutants-switch\" }\n",
+                        1,
+                    )
                 }
-                "retry-core/src/lib.rs" | "retry-fleet/src/lib.rs" => format!("{ALLOWED}{}", String::from_utf8_lossy(&original)),
+                "retry-core/src/lib.rs" | "retry-fleet/src/lib.rs" => {
+                    format!("{ALLOWED}{}", String::from_utf8_lossy(&original))
+                }
                 _ => match texts.get(&*path) {
                     Some(text) => text.clone(),
                     None => {

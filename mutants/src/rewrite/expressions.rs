@@ -5,6 +5,9 @@ use crate::edit::Chunk;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ExprBinary, ExprMethodCall, ExprPath, UnOp};
 
+/// Types whose constants are those of the standard library.
+const PRIMITIVE: [&str; 11] = ["u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "i128", "f64", "char"];
+
 impl Rewriter<'_> {
     pub(super) fn expression(&mut self, expression: &Expr) {
         match expression {
@@ -102,10 +105,8 @@ impl Rewriter<'_> {
             }
         } else {
             let operators = neighbours::comparisons(&binary.op);
-            let mutated: Vec<_> = operators
-                .iter()
-                .map(|operator| (shown(self, operator), format!("*__l {operator} *__r")))
-                .collect();
+            let mutated: Vec<_> =
+                operators.iter().map(|operator| (shown(self, operator), format!("*__l {operator} *__r"))).collect();
             let mutants = self.add_all(&whole, mutated);
             if !mutants.is_empty() {
                 let numbers = numbers(&mutants);
@@ -123,16 +124,13 @@ impl Rewriter<'_> {
     fn unary(&mut self, unary: &syn::ExprUnary) {
         let whole = range(unary);
         let operand = self.text(&unary.expr).to_string();
-        match unary.op {
-            UnOp::Not(_) => self.opposite(&whole, &operand),
-            UnOp::Neg(_) => {
-                if let Some(number) = self.add(Kind::Expression, &whole, &operand) {
-                    let end = format!(" {{ __l => if ::mutants_switch::on({number}) {{ __l }} else {{ -__l }} }})");
-                    self.edits.wrap(&whole, vec![Chunk::new("(match ", &[number])], vec![Chunk::new(end, &[number])]);
-                    self.edits.replace(range(&unary.op), vec![]);
-                }
-            }
-            _ => {}
+        if matches!(unary.op, UnOp::Not(_) | UnOp::Neg(_))
+            && let Some(number) = self.add(Kind::Expression, &whole, &operand)
+        {
+            let operator = self.text(&unary.op);
+            let end = format!(" {{ __l => if ::mutants_switch::on({number}) {{ __l }} else {{ {operator}__l }} }})");
+            self.edits.wrap(&whole, vec![Chunk::new("(match ", &[number])], vec![Chunk::new(end, &[number])]);
+            self.edits.replace(range(&unary.op), vec![]);
         }
         self.visit_expr(&unary.expr);
     }
@@ -175,6 +173,9 @@ impl Rewriter<'_> {
         let owner = owners.last().map_or("", String::as_str);
         if let Some(changed) = neighbours::known_constant(owner, name) {
             return self.replaceable(&whole, vec![changed.to_string()]);
+        }
+        if PRIMITIVE.contains(&owner) {
+            return;
         }
         let owner = if owner == "Self" { self.implemented.as_deref().unwrap_or("") } else { owner };
         let key = if owner.starts_with(char::is_uppercase) { format!("{owner}::{name}") } else { name.clone() };
@@ -222,9 +223,7 @@ impl Rewriter<'_> {
 fn has_let(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,
-        Expr::Binary(binary) => {
-            matches!(binary.op, BinOp::And(_)) && (has_let(&binary.left) || has_let(&binary.right))
-        }
+        Expr::Binary(binary) => matches!(binary.op, BinOp::And(_)) && (has_let(&binary.left) || has_let(&binary.right)),
         _ => false,
     }
 }

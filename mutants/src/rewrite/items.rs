@@ -123,20 +123,30 @@ impl Rewriter<'_> {
         }
         let name = format!("const {}", constant.name);
         self.named(name, item, |rewriter| {
+            // Its whole function can be left out, too.
+            let Some(own) = rewriter.add(Kind::Use, &range(item), "a function") else { return };
             let before = rewriter.mutants.len();
             let (value, is_leaked) = match (constant.ty, constant.value) {
                 (Type::Reference(_), Expr::Reference(value)) => (&*value.expr, true),
                 _ => (constant.value, false),
             };
             let chunks = rewriter.rendered(range(value), |rewriter| rewriter.visit_expr(value));
-            let numbers: Vec<_> = (before..rewriter.mutants.len())
-                .map(|index| rewriter.first + u32::try_from(index).expect("few mutants"))
-                .collect();
-            let (visibility, ty) = (rewriter.text(constant.visibility), rewriter.text(constant.ty).replace('&', "&'static "));
+            let numbers = (before..rewriter.mutants.len())
+                .filter(|index| rewriter.mutants[*index].is_built)
+                .map(|index| rewriter.first + u32::try_from(index).expect("few mutants"));
+            let mut numbers: Vec<_> = numbers.collect();
+            if numbers.is_empty() {
+                numbers.push(own);
+            }
+            let (visibility, ty) = (rewriter.text(constant.visibility), rewriter.text(constant.ty));
+            let ty = ty.replace("&'static ", "&").replace('&', "&'static ");
             let visibility = if matches!(constant.visibility, Visibility::Inherited) { "" } else { visibility };
             let name = &constant.name;
             let (open, close) = if is_leaked {
-                (format!(" #[allow(non_snake_case)] {visibility} fn {name}__m() -> {ty} {{ Box::leak(Box::new("), ")) }")
+                (
+                    format!(" #[allow(non_snake_case)] {visibility} fn {name}__m() -> {ty} {{ Box::leak(Box::new("),
+                    ")) }",
+                )
             } else {
                 (format!(" #[allow(non_snake_case)] {visibility} const fn {name}__m() -> {ty} {{ "), " }")
             };

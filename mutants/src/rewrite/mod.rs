@@ -113,8 +113,11 @@ impl Rewriter<'_> {
     /// Adds a mutant, and returns its number, unless it is left out.
     fn add(&mut self, kind: Kind, range: &Range<usize>, mutated: &str) -> Option<u32> {
         let original = shortened(&self.text[range.clone()]);
-        let mut change =
-            if mutated.is_empty() { format!("{original} -> dropped") } else { format!("{original} -> {}", shortened(mutated)) };
+        let mut change = if mutated.is_empty() {
+            format!("{original} -> dropped")
+        } else {
+            format!("{original} -> {}", shortened(mutated))
+        };
         let function = self.place.join("::");
         let count = self.changes.entry(change.clone()).or_insert(0);
         *count += 1;
