@@ -62,14 +62,24 @@ struct Place {
     byte_start: usize,
     byte_end: usize,
     is_primary: bool,
+    #[serde(default)]
+    label: Option<String>,
 }
 
-/// Builds the tests.
-pub(crate) fn build(tree: &Tree, sources: &[Source], rewritten: &[Rewritten]) -> Result<Built, String> {
+/// Builds the tests: all, or those of these names.
+pub(crate) fn build(
+    tree: &Tree,
+    sources: &[Source],
+    rewritten: &[Rewritten],
+    tests: &[String],
+) -> Result<Built, String> {
     let mut command = Command::new("cargo");
     command.current_dir(&tree.root).args(["test", "--no-run", "--quiet", "--message-format=json"]);
-    command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features", "--lib"]);
-    for test in TESTS {
+    command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
+    if tests.is_empty() || tests.iter().any(|test| test == "lib") {
+        command.arg("--lib");
+    }
+    for test in TESTS.iter().filter(|test| tests.is_empty() || tests.iter().any(|name| name == *test)) {
         command.args(["--test", test]);
     }
     // The switch asks at compile time whether it is evaluated at compile time, which is not stable.
@@ -133,15 +143,26 @@ fn mutants_of(error: &Diagnostic, sources: &[Source], rewritten: &[Rewritten]) -
         chosen.map(|(index, _)| u32::try_from(first + index).expect("few mutants")).collect()
     };
     let statements = of_function(Some(Kind::Statement));
-    // A variable without a value, or that was moved: it is named in quotes.
-    let named: Vec<_> = error.message.split('`').skip(1).step_by(2).collect();
-    let about: Vec<_> = statements
-        .iter()
-        .copied()
-        .filter(|number| {
-            let change = &file.mutants[*number as usize - first].change;
-            change.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| named.contains(&word))
+    let mutant = |number: &u32| &file.mutants[*number as usize - first];
+    // What is moved before a `return` is moved for what follows, too, if there is no `return`.
+    let is_move = |place: &&Place| place.label.as_ref().is_some_and(|label| label.contains("moved here"));
+    let moved = error.spans.iter().filter(is_move).map(|place| original(&file.chunks, place.byte_end));
+    let leaving: Vec<_> = moved
+        .filter_map(|moved| {
+            let leaving = statements.iter().filter(|number| {
+                let words = ["return", "break", "continue"];
+                mutant(number).at >= moved && words.iter().any(|word| mutant(number).change.starts_with(word))
+            });
+            leaving.min_by_key(|number| mutant(number).at).copied()
         })
         .collect();
-    [about, statements, of_function(None)].into_iter().find(|mutants| !mutants.is_empty()).unwrap_or_default()
+    // A variable without a value, or that was moved: it is named in quotes.
+    let named: Vec<_> = error.message.split('`').skip(1).step_by(2).collect();
+    let words = |text: &str| -> Vec<String> {
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').map(Into::into).collect()
+    };
+    let named: Vec<_> = named.into_iter().flat_map(words).filter(|word| !word.is_empty() && word != "self").collect();
+    let about = |number: &u32| words(&mutant(number).change).iter().any(|word| named.contains(word));
+    let about: Vec<_> = statements.iter().copied().filter(about).collect();
+    [leaving, about, statements, of_function(None)].into_iter().find(|mutants| !mutants.is_empty()).unwrap_or_default()
 }

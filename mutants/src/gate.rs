@@ -34,15 +34,17 @@ struct Gate {
 }
 
 /// Runs what has no result, and what survived, in these places.
-pub(crate) fn run(paths: &[String], again: bool) -> Result<bool, String> {
+///
+/// With the names of tests, only these tests run, and so only mutants that survived all tests before.
+pub(crate) fn run(paths: &[String], again: bool, tests: &[String]) -> Result<bool, String> {
     let mut gate = Gate::read()?;
-    gate.run(None, |gate, file, mutant| {
+    gate.run(None, tests, |gate, file, mutant| {
         is_in(file, paths)
             && match gate.result(file, &mutant.function) {
                 Some(result) if !again => {
                     result.survived.contains(&mutant.change) && !gate.equivalent.contains(&key(file, mutant))
                 }
-                _ => true,
+                _ => tests.is_empty(),
             }
     })?;
     Ok(gate.report(paths))
@@ -51,7 +53,7 @@ pub(crate) fn run(paths: &[String], again: bool) -> Result<bool, String> {
 /// Runs what has no result, and checks all results.
 pub(crate) fn check(longest: Option<Duration>) -> Result<bool, String> {
     let mut gate = Gate::read()?;
-    gate.run(longest, |gate, file, mutant| gate.result(file, &mutant.function).is_none())?;
+    gate.run(longest, &[], |gate, file, mutant| gate.result(file, &mutant.function).is_none())?;
     let unknown =
         gate.numbered().filter(|it| it.mutant.kind != Kind::Use && gate.result(it.file, &it.mutant.function).is_none());
     let unknown: BTreeSet<_> = unknown.map(|it| (it.file.to_string(), it.mutant.function.clone())).collect();
@@ -114,7 +116,7 @@ impl Gate {
     }
 
     /// Builds the tests, without the mutants that do not compile.
-    fn build(&mut self, folder: &Path) -> Result<Suite, String> {
+    fn build(&mut self, folder: &Path, tests: &[String]) -> Result<Suite, String> {
         // Those that the record does not know yet, from a run before this one.
         let memory = folder.join("uncompiled.json");
         let mut left_out: BTreeSet<(u64, Key)> =
@@ -132,7 +134,7 @@ impl Gate {
             tree.write(&self.workspace, &self.sources.files, &self.rewritten)?;
             let mutants = self.numbered().filter(|it| it.mutant.kind != Kind::Use).count();
             eprintln!("building the tests with {mutants} mutants, without {} that do not compile", left_out.len());
-            match build(&tree, &self.sources.files, &self.rewritten)? {
+            match build(&tree, &self.sources.files, &self.rewritten, tests)? {
                 Built::Binaries(binaries) => return record(&binaries, folder, &progress),
                 Built::Errors(numbers, errors) => {
                     let known = left_out.len();
@@ -142,6 +144,8 @@ impl Gate {
                     if left_out.len() == known {
                         return Err(format!("the copy does not build, even without these mutants:\n{errors}"));
                     }
+                    let log = folder.join("errors.txt");
+                    fs::write(&log, errors).map_err(|error| format!("{}: {error}", log.display()))?;
                     let text = serde_json::to_vec(&left_out).map_err(|error| error.to_string())?;
                     fs::write(&memory, text).map_err(|error| format!("{}: {error}", memory.display()))?;
                 }
@@ -150,7 +154,12 @@ impl Gate {
     }
 
     /// Runs those mutants that are due, and keeps the results of each function when it is done.
-    fn run(&mut self, longest: Option<Duration>, is_due: impl Fn(&Self, &str, &Mutant) -> bool) -> Result<(), String> {
+    fn run(
+        &mut self,
+        longest: Option<Duration>,
+        tests: &[String],
+        is_due: impl Fn(&Self, &str, &Mutant) -> bool,
+    ) -> Result<(), String> {
         let end = longest.map(|longest| Instant::now() + longest);
         let is_run = |it: &Numbered<'_>| it.mutant.kind != Kind::Use;
         let due: BTreeSet<Key> = self
@@ -164,7 +173,7 @@ impl Gate {
         }
         let folder = self.workspace.join("target/mutants");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let suite = self.build(&folder)?;
+        let suite = self.build(&folder, tests)?;
         for test in &suite.failing {
             eprintln!("left out, because it fails without a mutant: {test}");
         }

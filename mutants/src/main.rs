@@ -36,6 +36,9 @@ enum Action {
         /// Runs all of them again.
         #[arg(long)]
         again: bool,
+        /// Runs and builds only these tests, as in `--test limits --test lib`, and only mutants that survived before.
+        #[arg(long = "test")]
+        tests: Vec<String>,
     },
     /// Runs the mutants without a result, and fails if any mutant survived that is not in `equivalent.toml`.
     Check {
@@ -52,7 +55,7 @@ enum Action {
 
 fn main() -> ExitCode {
     let result = match Options::parse().command {
-        Action::Run { paths, again } => gate::run(&paths, again),
+        Action::Run { paths, again, tests } => gate::run(&paths, again, &tests),
         Action::Check { minutes } => gate::check(minutes.map(|minutes| Duration::from_secs(60 * minutes))),
         Action::List { paths } => gate::list(&paths),
     };
