@@ -28,6 +28,7 @@ const fn at_compile_time(_number: u32) -> bool {
     false
 }
 
+#[inline]
 fn at_run_time(number: u32) -> bool {
     let active = match ACTIVE.load(Ordering::Relaxed) {
         UNKNOWN => first(),
@@ -47,8 +48,10 @@ fn first() -> u32 {
 }
 
 fn reached(number: u32) {
-    if let Some(file) = &*REACHED
-        && !IS_REACHED[number as usize].swap(true, Ordering::Relaxed)
+    let is_reached = &IS_REACHED[number as usize];
+    if !is_reached.load(Ordering::Relaxed)
+        && !is_reached.swap(true, Ordering::Relaxed)
+        && let Some(file) = &*REACHED
     {
         file.lock().expect("no panic").write_all(&number.to_le_bytes()).expect("the file can be written");
     }

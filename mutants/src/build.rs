@@ -9,14 +9,20 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The tests that know the mutated files, and need no servers.
-const TESTS: [&str; 8] = ["calls", "errors", "functions", "limits", "observing", "settings", "strategies", "fleet"];
+/// The tests that know the mutated files, and need no servers, by the package whose files they are about. All of them also have the
+/// tests in the package itself, which are called `lib`.
+const TESTS: [(&str, &[&str]); 2] = [
+    ("retry-core", &["calls", "errors", "functions", "limits", "observing", "settings", "strategies"]),
+    ("retry-fleet", &["fleet"]),
+];
 
 /// A program with tests.
 #[derive(Debug, Clone)]
 pub(crate) struct Binary {
     /// Its package and its name, as in `tests/calls`.
     pub(crate) name: String,
+    /// As it is chosen: `calls`, or `retry-core lib`.
+    pub(crate) test: String,
     pub(crate) program: PathBuf,
     /// Where its tests run.
     pub(crate) folder: PathBuf,
@@ -45,6 +51,7 @@ struct Message {
 #[derive(Deserialize)]
 struct Target {
     name: String,
+    kind: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,21 +73,28 @@ struct Place {
     label: Option<String>,
 }
 
-/// Builds the tests: all, or those of these names.
+/// Returns the names of the tests that should notice the mutants of a package.
+pub(crate) fn tests_of(package: &str) -> Vec<String> {
+    let (_, names) = TESTS.iter().find(|(name, _)| *name == package).expect("a package that is mutated");
+    let names = names.iter().map(|name| (*name).to_string());
+    names.chain([format!("{package} lib")]).collect()
+}
+
+/// Builds these tests.
 pub(crate) fn build(
     tree: &Tree,
     sources: &[Source],
     rewritten: &[Rewritten],
-    tests: &[String],
+    tests: &BTreeSet<String>,
 ) -> Result<Built, String> {
     let mut command = Command::new("cargo");
     command.current_dir(&tree.root).args(["test", "--no-run", "--quiet", "--message-format=json"]);
     command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
-    if tests.is_empty() || tests.iter().any(|test| test == "lib") {
-        command.arg("--lib");
-    }
-    for test in TESTS.iter().filter(|test| tests.is_empty() || tests.iter().any(|name| name == *test)) {
-        command.args(["--test", test]);
+    for test in tests {
+        match test.strip_suffix(" lib") {
+            Some(_) => command.arg("--lib"),
+            None => command.args(["--test", test]),
+        };
     }
     // The switch asks at compile time whether it is evaluated at compile time, which is not stable.
     command.env("RUSTC_BOOTSTRAP", "mutants_switch").env_remove("CARGO_TARGET_DIR");
@@ -88,7 +102,8 @@ pub(crate) fn build(
     let messages: Vec<Message> =
         String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if output.status.success() {
-        return Ok(Built::Binaries(messages.into_iter().filter_map(binary).collect()));
+        let binaries = messages.into_iter().filter_map(binary);
+        return Ok(Built::Binaries(binaries.filter(|binary| tests.contains(&binary.test)).collect()));
     }
     let mut left_out = BTreeSet::new();
     let mut errors = Vec::new();
@@ -111,11 +126,10 @@ fn binary(message: Message) -> Option<Binary> {
     let (program, target) = (message.executable?, message.target?);
     let folder = message.manifest_path.parent()?.to_path_buf();
     let package = folder.file_name()?.to_string_lossy().into_owned();
-    (message.reason == "compiler-artifact").then(|| Binary {
-        name: format!("{package}/{}", target.name),
-        program,
-        folder,
-    })
+    let is_library = target.kind.iter().any(|kind| kind == "lib");
+    let test = if is_library { format!("{package} lib") } else { target.name.clone() };
+    let name = format!("{package}/{}", target.name);
+    (message.reason == "compiler-artifact").then_some(Binary { name, test, program, folder })
 }
 
 /// Returns the mutants that an error is about: at its place, or otherwise those that drop a statement of the same function about

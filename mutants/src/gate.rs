@@ -1,11 +1,11 @@
 //! What is to be run, what has come of it, and whether it is good enough.
 
-use crate::build::{Built, build};
+use crate::build::{Built, build, tests_of};
 use crate::equivalent::{self, Key};
 use crate::record::{Record, Result as FunctionResult, hash};
 use crate::rewrite::{Kind, Mutant, Rewritten};
 use crate::run::{Due, run_all};
-use crate::sources::Sources;
+use crate::sources::{Sources, package};
 use crate::suite::{Suite, record};
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,7 @@ impl Gate {
     }
 
     /// Builds the tests, without the mutants that do not compile.
-    fn build(&mut self, folder: &Path, tests: &[String]) -> Result<Suite, String> {
+    fn build(&mut self, folder: &Path, tests: &BTreeSet<String>) -> Result<Suite, String> {
         // Those that the record does not know yet, from a run before this one.
         let memory = folder.join("uncompiled.json");
         let mut left_out: BTreeSet<(u64, Key)> =
@@ -173,7 +173,14 @@ impl Gate {
         }
         let folder = self.workspace.join("target/mutants");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let suite = self.build(&folder, tests)?;
+        let packages: BTreeSet<_> = due.iter().map(|(file, ..)| package(file)).collect();
+        let mut chosen: BTreeSet<_> = packages.into_iter().flat_map(tests_of).collect();
+        let is_chosen = |known: &String| tests.is_empty() || tests.iter().any(|test| known.ends_with(&**test));
+        chosen.retain(is_chosen);
+        if chosen.is_empty() {
+            return Err(format!("there are no tests {} for these files", tests.join(", ")));
+        }
+        let suite = self.build(&folder, &chosen)?;
         for test in &suite.failing {
             eprintln!("left out, because it fails without a mutant: {test}");
         }
