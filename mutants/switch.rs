@@ -24,6 +24,19 @@ pub const fn on(number: u32) -> bool {
     std::intrinsics::const_eval_select((number,), at_compile_time, at_run_time)
 }
 
+/// Returns a constant that is a reference: itself while constants are evaluated, and otherwise a new one.
+pub const fn leaked<T: ?Sized + 'static>(constant: &'static T, leaked: fn() -> &'static T) -> &'static T {
+    std::intrinsics::const_eval_select((constant, leaked), itself, new)
+}
+
+const fn itself<T: ?Sized + 'static>(constant: &'static T, _leaked: fn() -> &'static T) -> &'static T {
+    constant
+}
+
+fn new<T: ?Sized + 'static>(_constant: &'static T, leaked: fn() -> &'static T) -> &'static T {
+    leaked()
+}
+
 const fn at_compile_time(_number: u32) -> bool {
     false
 }

@@ -159,15 +159,15 @@ fn mutants_of(error: &Diagnostic, sources: &[Source], rewritten: &[Rewritten]) -
     let statements = of_function(Some(Kind::Statement));
     let mutant = |number: &u32| &file.mutants[*number as usize - first];
     // What is moved before a `return` is moved for what follows, too, if there is no `return`.
-    let is_move = |place: &&Place| place.label.as_ref().is_some_and(|label| label.contains("moved here"));
+    let is_move = |place: &&Place| place.label.as_ref().is_some_and(|label| label.contains("moved"));
     let moved = error.spans.iter().filter(is_move).map(|place| original(&file.chunks, place.byte_end));
     let leaving: Vec<_> = moved
         .filter_map(|moved| {
             let leaving = statements.iter().filter(|number| {
                 let words = ["return", "break", "continue"];
-                mutant(number).at >= moved && words.iter().any(|word| mutant(number).change.starts_with(word))
+                mutant(number).range.end >= moved && words.iter().any(|word| mutant(number).change.starts_with(word))
             });
-            leaving.min_by_key(|number| mutant(number).at).copied()
+            leaving.min_by_key(|number| mutant(number).range.start).copied()
         })
         .collect();
     // A variable without a value, or that was moved: it is named in quotes.

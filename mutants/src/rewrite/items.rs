@@ -16,6 +16,8 @@ struct Constant<'a> {
     name: String,
     ty: &'a Type,
     value: &'a Expr,
+    /// Whether it is in an `impl`.
+    is_associated: bool,
 }
 
 impl Rewriter<'_> {
@@ -30,6 +32,7 @@ impl Rewriter<'_> {
                     name: constant.ident.to_string(),
                     ty: &constant.ty,
                     value: &constant.expr,
+                    is_associated: false,
                 },
             ),
             Item::Impl(block) if is_compiled(&block.attrs) => {
@@ -65,6 +68,7 @@ impl Rewriter<'_> {
                             name: constant.ident.to_string(),
                             ty: &constant.ty,
                             value: &constant.expr,
+                            is_associated: true,
                         },
                     );
                 }
@@ -143,12 +147,16 @@ impl Rewriter<'_> {
             let visibility = if matches!(constant.visibility, Visibility::Inherited) { "" } else { visibility };
             let name = &constant.name;
             let (open, close) = if is_leaked {
+                let owner = if constant.is_associated { "Self::" } else { "" };
                 (
-                    format!(" #[allow(non_snake_case)] {visibility} fn {name}__m() -> {ty} {{ Box::leak(Box::new("),
-                    ")) }",
+                    format!(" #[allow(non_snake_case)] fn {name}__leaked() -> {ty} {{ Box::leak(Box::new("),
+                    format!(
+                        ")) }} #[allow(non_snake_case)] {visibility} const fn {name}__m() -> {ty} {{ \
+                         ::mutants_switch::leaked({owner}{name}, {owner}{name}__leaked) }}"
+                    ),
                 )
             } else {
-                (format!(" #[allow(non_snake_case)] {visibility} const fn {name}__m() -> {ty} {{ "), " }")
+                (format!(" #[allow(non_snake_case)] {visibility} const fn {name}__m() -> {ty} {{ "), " }".to_string())
             };
             let mut beside = vec![Chunk::new(open, &numbers)];
             beside.extend(chunks);

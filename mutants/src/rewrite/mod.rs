@@ -24,8 +24,8 @@ pub(crate) struct Mutant {
     /// Its function, as in `RetryQuota for TokenBucket::refund`, or its constant, as in `const RETRY`.
     pub(crate) function: String,
     pub(crate) line: usize,
-    /// Where it begins.
-    pub(crate) at: usize,
+    /// Where it is in the original.
+    pub(crate) range: Range<usize>,
     /// What is changed into what, as in `a < b -> a <= b`. Unique in the function.
     pub(crate) change: String,
     pub(crate) kind: Kind,
@@ -128,7 +128,7 @@ impl Rewriter<'_> {
         }
         let is_built = !(self.is_left_out)(&function, &change);
         let line = self.text[..range.start].matches('\n').count() + 1;
-        self.mutants.push(Mutant { function, line, at: range.start, change, kind, is_built });
+        self.mutants.push(Mutant { function, line, range: range.clone(), change, kind, is_built });
         let number = self.first + u32::try_from(self.mutants.len()).expect("few mutants") - 1;
         is_built.then_some(number)
     }

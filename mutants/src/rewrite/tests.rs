@@ -99,7 +99,7 @@ fn a_constant_gets_a_function_that_expressions_call() {
     assert!(text.contains("match a { A =>"), "patterns keep the constant: {text}");
     assert!(text.contains("A__m())"), "{text}");
     assert!(text.starts_with("use super::B;"), "another file's: {text}");
-    assert!(self::text_of("const B: u8 = 2; mod m { use super::B; }").contains("use super::{B, B__m};"));
+    assert!(text_of("const B: u8 = 2; mod m { use super::B; }").contains("use super::{B, B__m};"));
 }
 
 fn text_of(source: &str) -> String {
@@ -152,6 +152,8 @@ fn without_a_mutant_the_meaning_is_the_same_and_each_mutant_changes_it() {
         struct Limit { most: u32 }
         impl Limit {
             const NONE: Self = Self { most: 7 };
+            const SOME: &'static Self = &Self { most: 9 };
+            const fn some() -> &'static Self { Self::SOME }
             const fn half(&self) -> u32 { self.most / 2 }
         }
         fn count(mut number: u32) -> u32 {
@@ -167,6 +169,7 @@ fn without_a_mutant_the_meaning_is_the_same_and_each_mutant_changes_it() {
             let wait = Duration::from_secs(3).saturating_sub(Duration::from_millis(500)).min(Duration::MAX);
             let mut texts = vec![count(6).to_string(), count(27).to_string(), format!("{wait:?}")];
             texts.push(Limit::NONE.half().to_string());
+            texts.push(Limit::some().most.to_string());
             texts.push((-5 + -3_i64).to_string());
             texts.push(format!("{}", !(wait.is_zero() || matches!(wait, Duration::MAX))));
             texts
