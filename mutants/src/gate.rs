@@ -4,7 +4,7 @@ use crate::build::{Built, build, tests_of};
 use crate::equivalent::{self, Key};
 use crate::record::{Record, Result as FunctionResult, hash};
 use crate::rewrite::{Kind, Mutant, Rewritten};
-use crate::run::{Due, run_all};
+use crate::run::{Due, Outcome, run_all};
 use crate::sources::{Sources, package};
 use crate::suite::{Suite, record};
 use crate::tree::Tree;
@@ -192,6 +192,11 @@ impl Gate {
                 list.push(Due { number: it.number, function: format!("{} {}", it.file, it.mutant.function) });
             }
         }
+        // What has survived before comes last.
+        list.sort_by_key(|due| {
+            let it = self.numbered().nth(due.number as usize).expect("a number");
+            self.result(it.file, &it.mutant.function).is_some()
+        });
         let by_number: BTreeMap<u32, Key> = self.numbered().map(|it| (it.number, key(it.file, it.mutant))).collect();
         let (started, total) = (Instant::now(), list.len());
         let mut killed = BTreeMap::<Key, bool>::new();
@@ -206,20 +211,29 @@ impl Gate {
         }
         self.save()?;
         let mut saved = Ok(());
-        run_all(list, &suite, end, |due, is_killed| {
+        let mut unsure = BTreeSet::new();
+        run_all(list, &suite, end, |due, outcome| {
             let key = by_number[&due.number].clone();
             let function = (key.0.clone(), key.1.clone());
-            killed.insert(key, is_killed);
-            let done = killed.len();
+            if outcome == Outcome::SurvivedSome {
+                unsure.insert(due.number);
+            } else {
+                unsure.remove(&due.number);
+            }
+            let is_new = killed.insert(key, outcome == Outcome::Killed).is_none();
+            let (done, unsure) = (killed.len(), unsure.len());
             let survivors = killed.values().filter(|is_killed| !**is_killed).count();
             let each = started.elapsed() / u32::try_from(done).unwrap_or(u32::MAX);
             let rest = each * u32::try_from(total - done).unwrap_or(u32::MAX);
             progress(&format!(
-                "{done} of {total} done, {survivors} survived, about {} min left",
+                "{done} of {total} done, {survivors} survived ({unsure} of them so far), about {} min left",
                 rest.as_secs() / 60 + 1
             ));
             let number = left.get_mut(&function).expect("counted");
-            *number -= 1;
+            // With a limited time, a mutant has no result before all tests have run.
+            if if longest.is_some() { outcome != Outcome::SurvivedSome } else { is_new } {
+                *number -= 1;
+            }
             if *number == 0 {
                 self.keep(&function, &killed);
                 saved = self.save();
