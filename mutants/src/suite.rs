@@ -147,7 +147,11 @@ pub(crate) enum Ended {
 /// Returns a command that runs tests of this binary.
 pub(crate) fn command(binary: &Binary) -> Command {
     let mut command = Command::new("nice");
-    command.args(["-n", "3"]).arg(&binary.program).current_dir(&binary.folder).env("CARGO_MANIFEST_DIR", &binary.folder);
+    command
+        .args(["-n", "3"])
+        .arg(&binary.program)
+        .current_dir(&binary.folder)
+        .env("CARGO_MANIFEST_DIR", &binary.folder);
     // Properties are tested with the same few cases each time.
     command
         .env("PROPTEST_CASES", "48")

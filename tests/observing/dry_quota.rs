@@ -211,6 +211,30 @@ fn a_change_of_the_capacity_or_of_the_costs_ends_the_refusal_of_what_can_never_b
     assert_eq!(subscribed.take(), [""; 0]);
     strategy.apply(&costs(9).quota_capacity(0), CLOCK).unwrap();
     assert_eq!(subscribed.take(), [""; 0]);
+    // It is still dry, so a refusal is not news.
+    assert!(fail(&strategy).is_none());
+    assert_eq!(subscribed.take(), [""; 0]);
+    // One token is all that a bucket of this capacity can pay.
+    strategy.apply(&costs(9).quota_capacity(1), CLOCK).unwrap();
+    assert_eq!(subscribed.take(), [""; 0]);
+    strategy.quota().refund(1);
+    assert_eq!(subscribed.take(), [recovered(1)]);
+}
+
+// Rules C20, Q10.
+#[test]
+fn a_bucket_whose_capacity_changes_recovers_when_it_can_pay_what_it_refused() {
+    let subscribed = Subscribed::new();
+    let settings = |capacity| RetryConfig::new().quota_capacity(capacity).retry_costs(RetryCosts::new(9));
+    let strategy = settings(20).build();
+    while fail(&strategy).is_some() {}
+    assert_eq!(strategy.quota().available(), 2);
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=20"]);
+    strategy.apply(&settings(10), CLOCK).unwrap();
+    strategy.quota().refund(7);
+    assert_eq!(subscribed.take(), [""; 0], "8 of 10 do not pay for what it refused");
+    strategy.quota().refund(1);
+    assert_eq!(subscribed.take(), ["quota_recovered capacity=10"]);
 }
 
 // Rules Q7, Q10.
