@@ -44,8 +44,8 @@ struct Message {
     executable: Option<PathBuf>,
     #[serde(default)]
     target: Option<Target>,
-    #[serde(default)]
-    message: Option<Diagnostic>,
+    #[serde(default, rename = "message")]
+    diagnostic: Option<Diagnostic>,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +107,9 @@ pub(crate) fn build(
     }
     let mut left_out = BTreeSet::new();
     let mut errors = Vec::new();
-    for error in messages.iter().filter_map(|message| message.message.as_ref()).filter(|error| error.level == "error") {
+    for error in
+        messages.iter().filter_map(|message| message.diagnostic.as_ref()).filter(|error| error.level == "error")
+    {
         let about = mutants_of(error, sources, rewritten);
         // The summary at the end has no place.
         if !error.spans.is_empty() {

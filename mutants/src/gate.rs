@@ -173,6 +173,9 @@ impl Gate {
         }
         let folder = self.workspace.join("target/mutants");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let lock = folder.join("lock");
+        let locked = fs::File::create(&lock).map_err(|error| format!("{}: {error}", lock.display()))?;
+        locked.try_lock().map_err(|_| "another run of the mutants is in progress".to_string())?;
         let packages: BTreeSet<_> = due.iter().map(|(file, ..)| package(file)).collect();
         let mut chosen: BTreeSet<_> = packages.into_iter().flat_map(tests_of).collect();
         let is_chosen = |known: &String| tests.is_empty() || tests.iter().any(|test| known.ends_with(&**test));

@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
 
 /// Runs the mutants, until all are done or the time is over. `done` learns of each outcome.
 pub(crate) fn run_all(due: Vec<Due>, suite: &Suite, end: Option<Instant>, mut done: impl FnMut(&Due, Outcome)) {
-    let due = Mutex::new(VecDeque::from_iter(due.into_iter().map(|due| (due, false))));
+    let due = Mutex::new(due.into_iter().map(|due| (due, false)).collect::<VecDeque<_>>());
     let killers = Mutex::new(BTreeMap::<String, Vec<usize>>::new());
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
@@ -101,6 +101,7 @@ fn is_killed(mutant: &Due, order: &[usize], suite: &Suite, killers: &Mutex<BTree
                 Ended::Passed => continue,
                 Ended::TimedOut if is_long(&tests[0]) => continue,
                 Ended::TimedOut => {}
+                Ended::NotRun => panic!("{} can't be run", suite.tests[tests[0]].binary.program.display()),
                 Ended::Failed(name) => {
                     let killer = tests.iter().find(|test| Some(&suite.tests[**test].name) == name.as_ref());
                     if let Some(killer) = killer {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 pub(crate) const WORKERS: usize = 2;
 
 /// How long a test may take without a mutant.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);
 
 /// A test, and what it reaches.
 #[derive(Debug, Clone)]
@@ -59,14 +59,13 @@ pub(crate) fn record(binaries: &[Binary], folder: &Path, progress: &dyn Fn(&str)
         let file = folder.join(format!("{}.json", binary.name.replace('/', "+")));
         let built = built(&binary.program)?;
         let known = fs::read(&file).ok().and_then(|text| serde_json::from_slice::<Recorded>(&text).ok());
-        let recorded = match known.filter(|known| known.built == built) {
-            Some(known) => known,
-            None => {
-                let recorded = Recorded { built, tests: record_binary(binary, folder, progress)? };
-                let text = serde_json::to_vec(&recorded).map_err(|error| error.to_string())?;
-                fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
-                recorded
-            }
+        let recorded = if let Some(known) = known.filter(|known| known.built == built) {
+            known
+        } else {
+            let recorded = Recorded { built, tests: record_binary(binary, folder, progress)? };
+            let text = serde_json::to_vec(&recorded).map_err(|error| error.to_string())?;
+            fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+            recorded
         };
         let binary = Arc::new(binary.clone());
         for test in recorded.tests {
@@ -142,6 +141,8 @@ pub(crate) enum Ended {
     /// With the name of the test that failed first, if it is known.
     Failed(Option<String>),
     TimedOut,
+    /// The program could not be run, so nothing is known.
+    NotRun,
 }
 
 /// Returns a command that runs tests of this binary.
@@ -164,7 +165,7 @@ pub(crate) fn command(binary: &Binary) -> Command {
 pub(crate) fn run(mut command: Command, longest: Duration) -> Ended {
     let started = Instant::now();
     let Ok(mut child) = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
-        return Ended::Failed(None);
+        return Ended::NotRun;
     };
     let mut stdout = child.stdout.take().expect("piped");
     let reader = std::thread::spawn(move || {
@@ -176,6 +177,8 @@ pub(crate) fn run(mut command: Command, longest: Duration) -> Ended {
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ended::Passed,
+            // The program is gone.
+            Ok(Some(status)) if matches!(status.code(), Some(126 | 127)) => return Ended::NotRun,
             Ok(Some(_)) => {
                 let text = reader.join().unwrap_or_default();
                 let failed = text.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));

@@ -54,13 +54,13 @@ impl Tree {
                 "retry-core/src/lib.rs" | "retry-fleet/src/lib.rs" => {
                     format!("{ALLOWED}{}", String::from_utf8_lossy(&original))
                 }
-                _ => match texts.get(&*path) {
-                    Some(text) => text.clone(),
-                    None => {
+                _ => {
+                    let Some(text) = texts.get(&*path) else {
                         self.put(&path, &original)?;
                         continue;
-                    }
-                },
+                    };
+                    text.clone()
+                }
             };
             self.put(&path, changed.as_bytes())?;
         }
