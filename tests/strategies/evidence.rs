@@ -62,14 +62,36 @@ fn a_quota_that_can_pay_for_exactly_one_more_retry_is_not_exhausted() {
     assert_eq!((quota.available(), quota.mode()), (1, Some(QuotaMode::Spending)));
 }
 
-// Rules H1, Q12.
+// Rules Q12, Q19.
 #[test]
 fn a_hedge_that_was_not_sent_gives_back_what_it_cost() {
     let (quota, clock) = proven();
     let hedge = quota.pay_hedge(5, &clock).expect("it is paid");
     assert_eq!((quota.available(), quota.pay_hedge(5, &clock)), (1, None), "no other one");
+    assert!(quota.pay(14, Other, &clock).is_some());
     quota.give_back(hedge);
-    assert_eq!(quota.available(), 2);
+    assert_eq!(quota.available(), 1, "the retry is not given back");
+}
+
+// Rules Q19, Q20.
+#[test]
+fn a_quota_with_peers_that_has_paid_for_a_hedge_alone_is_not_exhausted() {
+    let (quota, clock) = proven();
+    quota.set_peers(QuotaKnowledge::new(10.0, 100.0, None), &clock);
+    assert!(quota.pay_hedge(5, &clock).is_some());
+    assert_eq!(quota.mode(), Some(QuotaMode::Spending));
+}
+
+// Rule Q16.
+#[test]
+fn after_500_years_the_time_stands_still_for_a_quota() {
+    let quota = EvidenceQuota::new();
+    quota.first_succeeded(0);
+    let clock = ByHand::at(Duration::from_secs(1 << 34));
+    for _ in 0..10 {
+        clock.advance(Duration::from_secs(20));
+        assert!(quota.pay(14, Other, &clock).is_some(), "so many failures at one time are much traffic");
+    }
 }
 
 // Rule Q12.
