@@ -145,7 +145,10 @@ impl Model {
         self.turn(call);
         let turn = self.turn.as_ref();
         let seen = reply.turn.as_ref().map(|turn| (turn.number, turn.reason.as_str()));
-        assert_eq!(seen, turn.map(|turn| (turn.number, turn.reason.as_str())), "the turn of the switch");
+        // If the time of a turn is over, its reason is over, too.
+        let reason = |turn: &'_ Turn| if (1..=now).contains(&turn.until) { String::new() } else { turn.reason.clone() };
+        let known = turn.map(|turn| (turn.number, reason(turn)));
+        assert_eq!(seen, known.as_ref().map(|(number, reason)| (*number, reason.as_str())), "the turn of the switch");
         if let Some((seen, known)) = reply.turn.as_ref().zip(turn) {
             let left = known.until.saturating_sub(now);
             assert_eq!(millis(seen.off_for), left, "the time until retries are on again");
@@ -195,7 +198,9 @@ impl Model {
             let (reason, until) =
                 if text == "on" { ("", 0) } else { (text.strip_prefix("off ").unwrap_or(""), *until) };
             let is_same = self.turn.as_ref().is_some_and(|turn| {
-                turn.reason == reason && (turn.until > 0) == (until > 0) && turn.until.abs_diff(until) <= SAME
+                // The text `on` names nobody.
+                let is_reason = until == 0 || turn.reason == reason;
+                is_reason && (turn.until > 0) == (until > 0) && turn.until.abs_diff(until) <= SAME
             });
             if !is_same {
                 self.turn = Some(Turn { number: next(number), until, reason: reason.to_owned() });
@@ -207,9 +212,10 @@ impl Model {
         if let Some(turn) = &call.turn {
             let number = next(self.turn.as_ref().map_or(0, |turn| turn.number));
             let off_for = millis(turn.off_for);
-            let (until, reason) = if off_for == 0 { (0, "") } else { (now + off_for, turn.reason.as_str()) };
+            let until = if off_for == 0 { 0 } else { now + off_for };
+            let reason = turn.reason.clone();
             let written = if off_for == 0 { ("on".to_owned(), now + ON) } else { (format!("off {reason}"), until) };
-            (self.turn, self.written) = (Some(Turn { number, until, reason: reason.to_owned() }), Some(written));
+            (self.turn, self.written) = (Some(Turn { number, until, reason }), Some(written));
         }
     }
 
