@@ -161,12 +161,12 @@ mod tests {
     fn all_pages_of_the_documentation_are_in_the_book() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let pages = Pages::read(root).unwrap();
-        for entry in fs::read_dir(root.join("docs")).unwrap() {
-            let page = Path::new("docs").join(entry.unwrap().file_name());
-            assert!(
-                page.extension().is_none_or(|extension| extension != "md") || pages.paths.contains(&page),
-                "{page:?}"
-            );
+        for folder in ["", "docs", "mutants", "retry-clients", "retry-fleet", "retry-fleet-cli"] {
+            for entry in fs::read_dir(root.join(folder)).unwrap() {
+                let page = Path::new(folder).join(entry.unwrap().file_name());
+                let is_page = page.extension().is_some_and(|extension| extension == "md");
+                assert!(!is_page || pages.paths.contains(&page), "{page:?}");
+            }
         }
     }
 }

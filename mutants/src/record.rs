@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 const HEAD: &str = "\
-# What the tests notice. Written by `.ci/mutants`, see CONTRIBUTING.md. A function has its hash, the number of its mutants that were
+# What the tests notice. Written by `.ci/mutants`, see README.md. A function has its hash, the number of its mutants that were
 # killed, those that survived (!), and those that do not compile (-).
 ";
 

@@ -1,6 +1,7 @@
 //! The arguments of the command.
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use redis::{ClientTlsConfig, TlsCertificates};
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", env = "RETRY_FLEET_CA", value_parser = Pem::read, global = true)]
     ca: Option<Pem>,
     /// For a store that asks for it: a file with your certificate, in PEM
-    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_CERT", value_parser = Pem::read, requires = "key", global = true)]
+    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_CERT", value_parser = Pem::read, global = true)]
     cert: Option<Pem>,
     /// A file with the key of your certificate, in PEM
-    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_KEY", value_parser = Pem::read, requires = "cert", global = true)]
+    #[arg(long, value_name = "FILE", env = "RETRY_FLEET_KEY", value_parser = Pem::read, global = true)]
     key: Option<Pem>,
     /// Print JSON, for other programs
     #[arg(long, global = true)]
@@ -40,6 +41,18 @@ impl Pem {
 }
 
 impl Arguments {
+    /// Reads the arguments of the program. If they are wrong, it ends the program.
+    pub(crate) fn read() -> Self {
+        let arguments = Self::parse();
+        // `requires` of clap would not see the arguments before the verb, nor variables.
+        let missing = match (&arguments.cert, &arguments.key) {
+            (Some(_), None) => "the certificate needs its key: add --key FILE",
+            (None, Some(_)) => "the key needs its certificate: add --cert FILE",
+            _ => return arguments,
+        };
+        Self::command().error(ErrorKind::MissingRequiredArgument, missing).exit()
+    }
+
     /// Returns the certificates, if any are given.
     pub(crate) fn certificates(&self) -> Option<TlsCertificates> {
         let bytes = |pem: &Pem| pem.0.clone();
@@ -110,7 +123,6 @@ fn time(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {

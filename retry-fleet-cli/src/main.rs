@@ -4,7 +4,6 @@ mod arguments;
 mod output;
 
 use arguments::{Arguments, Verb};
-use clap::Parser;
 use redis::{Client, RedisError};
 use retry_fleet::StoreError;
 use retry_fleet::redis1::{FleetState, RedisStore};
@@ -12,11 +11,10 @@ use std::process::ExitCode;
 
 /// The exit code if the store does not answer or answers with an error.
 const STORE_FAILED: u8 = 1;
-/// The exit code if there is no such fleet.
-const NO_SUCH_FLEET: u8 = 3;
-
 /// The exit code for wrong arguments, also that of clap.
 const WRONG_ARGUMENTS: u8 = 2;
+/// The exit code if there is no such fleet.
+const NO_SUCH_FLEET: u8 = 3;
 
 /// Why the command did nothing, or may have done nothing.
 enum Failure {
@@ -32,7 +30,7 @@ impl From<StoreError> for Failure {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     // Without the choice, rustls would panic in a build in which another package adds a second provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {

@@ -57,9 +57,19 @@ fn a_store_may_ask_for_the_certificate_of_the_operator() {
     assert_eq!(run(&["list", "--ca", &ca, "--cert", &cert, "--key", &key]).out, "the store has no fleets\n");
     assert_eq!(run(&["list", "--ca", &ca]).code, 1);
     // Both or none, and files that can be read.
-    for words in [&["list", "--ca", &ca, "--cert", &cert][..], &["list", "--ca", &ca, "--key", &key]] {
+    let other = run_with(
+        &[("RETRY_FLEET_URL", &url), ("RETRY_FLEET_CA", &ca), ("RETRY_FLEET_CERT", &cert)],
+        &["list", "--key", &key],
+    );
+    assert_eq!(other.out, "the store has no fleets\n");
+    assert_eq!(run(&["--ca", &ca, "--cert", &cert, "list", "--key", &key]).code, 0);
+    for (words, missing) in [
+        (&["list", "--ca", &ca, "--cert", &cert][..], "add --key FILE"),
+        (&["--cert", &cert, "list", "--ca", &ca], "add --key FILE"),
+        (&["list", "--ca", &ca, "--key", &key], "add --cert FILE"),
+    ] {
         let ran = run(words);
-        assert!(ran.code == 2 && ran.err.contains("required arguments were not provided"), "{ran:?}");
+        assert!(ran.code == 2 && ran.err.contains(missing), "{ran:?}");
     }
     let ran = run(&["list", "--ca", "/nowhere"]);
     assert!(ran.code == 2 && ran.err.contains("No such file"), "{ran:?}");

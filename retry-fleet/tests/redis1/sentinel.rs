@@ -155,6 +155,7 @@ async fn processes_follow_the_master_over_tls_also_after_a_failover() {
     let started = Instant::now();
     while first.1.turn_retries_on("bob").await.is_err() {
         assert!(started.elapsed() < PATIENCE, "the new master is not found");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     wait_until("the other one knows it", || second.1.switched_off().is_none()).await;
     wait_until("both are members", || both.iter().all(|one| one.status().members == 2)).await;
