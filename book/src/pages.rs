@@ -132,7 +132,7 @@ mod tests {
             fs::write(file, text).unwrap();
         };
         file("book/SUMMARY.md", "- [A](../docs/a.md)\n- [B](../b/README.md)\n");
-        file("docs/x.svg", "<svg role=\"img\"/>\n");
+        file("docs/x.svg", "<svg class=\"retry-picture\"/>\n");
         file("docs/form.html", "<form></form>\n");
         file("lab/src/main.rs", "");
         file("docs/a.md", "[B](../b/README.md#c), [b](../b), [web](https://example.com), [here](#a), `[code](none)`\n");
@@ -151,7 +151,7 @@ mod tests {
         let converted_page = converted().unwrap();
         let (picture, rest) = converted_page.split_once("</div>").unwrap();
         assert!(picture.starts_with("<div class=\"picture\"") && picture.contains("aria-label=\"the picture\""));
-        assert!(picture.contains("<svg class=\"retry-picture\""), "{picture}");
+        assert!(picture.contains("<svg class=\"retry-picture\" style="), "{picture}");
         assert_eq!(rest, "\n\n<form></form>\n\n\nthe lab (`lab/src/main.rs`), `lab/src/main.rs`\n");
         file("docs/a.md", "[gone](../gone.rs)\n");
         assert!(converted().unwrap_err().starts_with("docs/a.md: gone.rs: "));
