@@ -10,6 +10,7 @@
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
 //! | `Io` of the kind `InvalidData`: TLS failed | no | | other | the same certificate is refused again | a bad certificate |
 //! | `Io` otherwise | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, a restarted server |
+//! | `Protocol` with an empty answer to the request for TLS | yes | | server | the connection was closed before anything else was sent | a server that closes connections |
 //! | `WorkerCrashed` | maybe | | other | the statement may have been executed | |
 //! | any other, such as `RowNotFound` or `PoolClosed` | no | | other | the same happens again | a query without a row, a closed pool |
 //!
@@ -50,9 +51,12 @@ pub use transaction::{TransactionError, transaction};
 
 use crate::resolve;
 use retry_core::classify::{Classification, io, known_sqlstate};
-use retry_core::{ChainPolicy, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use sqlx::Error;
 use std::io::ErrorKind;
+
+/// How the text of sqlx begins if `PostgreSQL` closes a new connection instead of saying whether it speaks TLS: it reads a zero that was not sent.
+const CLOSED_BEFORE_TLS: &str = "unexpected response from SSLRequest: 0x00";
 
 crate::client_error::of_client!("sqlx", Error);
 
@@ -65,6 +69,9 @@ pub fn classify(error: &Error) -> Classification {
         // Rustls reports that TLS failed by this kind.
         Error::Io(error) if error.kind() == ErrorKind::InvalidData => last,
         Error::Io(error) => io::known(error).or_else(|| resolve::link(error)).unwrap_or(unknown),
+        Error::Protocol(text) if text.starts_with(CLOSED_BEFORE_TLS) => {
+            Classification::new(RetrySafety::Yes).with_fault(ErrorFault::Server)
+        }
         Error::WorkerCrashed => unknown,
         _ => last,
     }

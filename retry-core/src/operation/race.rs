@@ -105,17 +105,10 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let _entered = this.place.enter();
-        // Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
         if !mem::take(&mut this.is_polled)
             && let Poll::Ready(outcome) = this.first.poll_body(context)
         {
             return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
-        }
-        if let Poll::Ready(outcome) = this.second.poll_body(context) {
-            return Poll::Ready(Raced(this.keep(Lane::Hedge, outcome)));
-        }
-        if let Poll::Ready(cut) = this.first.poll_limit(context) {
-            return Poll::Ready(Raced(Happened::Cut(Lane::First, cut)));
         }
         this.poll_others(context).map(Raced)
     }
@@ -129,9 +122,17 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
         Happened::Ended(lane)
     }
 
-    /// Polls the time limit of the hedge, or the sleep until there is one.
+    /// Polls the hedge, the time limits of both attempts, and the sleep until there is a hedge.
+    ///
+    /// Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
     #[inline(never)]
     fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
+        if let Poll::Ready(outcome) = self.second.poll_body(context) {
+            return Poll::Ready(self.keep(Lane::Hedge, outcome));
+        }
+        if let Poll::Ready(cut) = self.first.poll_limit(context) {
+            return Poll::Ready(Happened::Cut(Lane::First, cut));
+        }
         if let Poll::Ready(cut) = self.second.poll_limit(context) {
             return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
         }
