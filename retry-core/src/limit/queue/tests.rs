@@ -105,7 +105,7 @@ fn check(queue: &SendQueue<Counted>, operations: &[Operation], made: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 500 }))]
 
     #[test]
     fn sends_and_places_are_conserved_in_any_program(steps in prop::collection::vec(steps(), 1..150)) {

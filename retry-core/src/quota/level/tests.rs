@@ -1,6 +1,9 @@
-//! The level of a bucket compared with plain numbers: for all small ones, and at the borders of the real ones.
+//! The level of a bucket compared with plain numbers: for all small ones, and at the borders of the real ones. And what
+//! threads take from it.
 
 use super::Level;
+use crate::quota::{RetryQuota, TokenBucket};
+use crate::time::ManualTimer;
 
 /// Numbers at the borders of 32 bits and of the products that `resized` computes.
 const BORDERS: [u32; 14] = [
@@ -71,4 +74,23 @@ fn all_small_levels_agree_with_plain_numbers() {
 #[test]
 fn the_largest_levels_agree_with_plain_numbers() {
     compare(&BORDERS);
+}
+
+// Rules Q1, Q2.
+#[test]
+fn threads_take_what_a_bucket_has_and_give_all_of_it_back() {
+    let (bucket, clock) = (TokenBucket::new(50), ManualTimer::new());
+    let take = || (0..20).filter(|_| bucket.try_acquire(1, &clock)).count();
+    let taken = std::thread::scope(|scope| {
+        let threads = [(); 4].map(|()| scope.spawn(take));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!((taken.iter().sum::<usize>(), bucket.available()), (50, 0));
+    std::thread::scope(|scope| {
+        for taken in taken {
+            let bucket = &bucket;
+            scope.spawn(move || (0..taken).for_each(|_| bucket.refund(1)));
+        }
+    });
+    assert_eq!(bucket.available(), 50);
 }
