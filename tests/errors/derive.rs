@@ -186,8 +186,10 @@ fn the_options_of_the_enum_are_defaults_for_its_variants() {
 fn a_wait_in_a_field_beats_a_constant_wait() {
     #[derive(RetryInfo)]
     #[retry(safe)]
-    enum Failure {
+    enum Failure<'a> {
         Duration(#[retry(retry_after)] Duration),
+        Lent(#[retry(retry_after)] &'a Duration),
+        LentSecs(#[retry(retry_after(secs))] &'a u8),
         Option {
             #[retry(retry_after)]
             wait: Option<Duration>,
@@ -200,8 +202,10 @@ fn a_wait_in_a_field_beats_a_constant_wait() {
         Long(#[retry(retry_after(millis))] u128),
     }
 
-    let after = |error: Failure| error.retry_after();
+    let after = |error: Failure<'_>| error.retry_after();
     assert_eq!(after(Failure::Duration(secs(3))), Some(secs(3)));
+    assert_eq!(after(Failure::Lent(&secs(6))), Some(secs(6)));
+    assert_eq!(after(Failure::LentSecs(&8)), Some(secs(8)));
     assert_eq!(after(Failure::Option { wait: Some(secs(4)) }), Some(secs(4)));
     assert_eq!(after(Failure::Option { wait: None }), None);
     assert_eq!(after(Failure::Beside(0, Some(secs(5)))), Some(secs(5)));

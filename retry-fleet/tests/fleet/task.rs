@@ -193,6 +193,30 @@ fn without_a_runtime_joining_is_an_error() {
     assert_eq!(Fleet::new("n".repeat(128), Shared::default()).join().unwrap_err(), JoinError::NoRuntime);
 }
 
+#[test]
+fn the_error_of_a_fleet_or_its_store_says_what_to_write_or_what_caused_it() {
+    for (error, advice) in [
+        (JoinError::InvalidName, "expected a name of 1 to 128 bytes without braces"),
+        (JoinError::GivenTwice, "give it one of each"),
+        (JoinError::NoRuntime, "call `join` on a tokio runtime"),
+        (JoinError::AlreadyJoined, "give each fleet a separate one"),
+    ] {
+        let text = error.to_string();
+        assert!(text.starts_with("can't join the fleet: ") && text.ends_with(advice), "{text}");
+    }
+    let error = StoreError::new("no answer of the store");
+    assert!(std::error::Error::source(&error).is_none());
+    let error = error.caused_by("the line is cut");
+    assert_eq!(error.to_string(), "no answer of the store");
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "the line is cut");
+}
+
+#[test]
+fn a_switch_is_printed_with_its_state() {
+    let switch = FleetSwitch::new(|_| ());
+    assert_eq!(format!("{switch:?}"), "FleetSwitch { is_on: true, .. }");
+}
+
 // Rule F3.
 #[tokio::test(start_paused = true)]
 async fn a_process_returns_by_itself_to_a_store_that_refused_or_was_silent() {

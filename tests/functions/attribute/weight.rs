@@ -1,11 +1,17 @@
 //! The weight of an operation, and what its attempts used.
 
 use crate::support::scales::Scales;
-use crate::support::{Failed, Flaky};
+use crate::support::{Failed, Flaky, millis};
 use retry_core::policy::Usage;
 use retry_core::strategy::{LimitedRetryStrategy, Weighted};
-use retry_core::{RetryDirective, RetryPolicy, StandardRetryPolicy, retry, retry_blocking, retryable};
-use std::cell::Cell;
+use retry_core::{
+    Event, EventKind, Hedge, Observer, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, retry,
+    retry_blocking, retryable,
+};
+use std::cell::{Cell, RefCell};
+use std::error::Error;
+use std::fmt;
+use tokio::time::sleep;
 
 type Outcome = Result<u32, Failed>;
 
@@ -123,4 +129,53 @@ fn weigh(text: &Text) -> u32 {
 #[expect(clippy::unnecessary_wraps, reason = "the form of the closure")]
 fn used(outcome: Outcome) -> Option<u32> {
     Some(outcome.unwrap_or(3))
+}
+
+/// A policy that knows an unknown error and says that an operation may not be executed twice.
+#[derive(Debug)]
+struct Careful;
+
+impl RetryPolicy<Outcome> for Careful {
+    fn evaluate(&self, _: &Outcome) -> RetryDirective {
+        RetryDirective::fail(Some(RetryErrorType::Unknown))
+    }
+
+    fn unknown_error<'o>(&self, outcome: &'o Outcome) -> Option<&'o (dyn Error + 'static)> {
+        outcome.is_err().then_some(&fmt::Error)
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        Some(false)
+    }
+}
+
+/// Notes the errors that nothing classifies, and the reasons against hedges.
+#[derive(Default)]
+struct Notes(RefCell<Vec<String>>);
+
+impl Observer for Notes {
+    fn observe(&self, event: &Event) {
+        match event.kind {
+            EventKind::UnknownError { chain } => self.0.borrow_mut().push(format!("unknown: {chain:?}")),
+            EventKind::HedgeNotSent { reason } => self.0.borrow_mut().push(reason.as_str().to_owned()),
+            _ => {}
+        }
+    }
+}
+
+// Rules L47, O16, V5.
+#[tokio::test(start_paused = true)]
+async fn a_closure_that_says_what_was_used_leaves_the_rest_to_the_policy() {
+    static STRATEGY: LimitedRetryStrategy<Scales> = Scales::strategy();
+
+    let (notes, hedge) = (Notes::default(), Hedge::after(millis(100)));
+    let slow = || async {
+        sleep(millis(200)).await;
+        Err::<u32, _>(Failed::SAFE)
+    };
+    let call = retry(&STRATEGY, slow).weight(4).policy(Careful).used(|outcome| used(*outcome)).name("careful");
+    call.observer(&notes).hedge(&hedge).run().await.unwrap_err();
+    assert_eq!(STRATEGY.limiter().take(), ["weighs 4", "used Some(3)", "failed"]);
+    let unknown = format!("unknown: {:?}", Some(fmt::Error.to_string()));
+    assert_eq!(notes.0.take(), ["not_idempotent", &*unknown]);
 }
