@@ -5,8 +5,8 @@ use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Re
 use retry_core::policy::Usage;
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::{
-    Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy,
-    Success,
+    Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Success,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -327,4 +327,79 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
     let without: Vec<_> = calls.iter().filter(|call| **call != "rejects").collect();
     let second = of_a_pair(second.take_notes());
     assert!(without.iter().all(|call| second.iter().any(|note| note == *call)), "{second:?}");
+}
+
+/// A limiter that has only the methods that a limiter must have, and gives back what it granted.
+#[derive(Debug, Default)]
+struct Counting(AtomicU32);
+
+impl SendLimiter for Counting {
+    type Place = bool;
+
+    fn begin(&self, _: &dyn Clock) -> bool {
+        false
+    }
+
+    fn ask(&self, place: &mut bool, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        if !std::mem::replace(place, true) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        Ready::Now
+    }
+
+    fn failed(&self, _: &mut bool, _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        None
+    }
+
+    fn release(&self, place: &mut bool) {
+        self.0.fetch_sub(u32::from(std::mem::take(place)), Ordering::SeqCst);
+    }
+}
+
+// Rule I2.
+#[test]
+fn a_limiter_without_a_queue_releases_a_permission_that_can_not_be_used_yet() {
+    let clock = ByHand::at(secs(1000));
+    let (counting, gate) = (Counting::default(), Noting::new(0));
+    let strategy = over((&counting, &gate));
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    assert_eq!(strategy.ready(&mut token, &clock, None), Ready::After(WAIT));
+    assert_eq!(counting.0.load(Ordering::SeqCst), 0, "a waiter holds a permission");
+    gate.free.store(1, Ordering::SeqCst);
+    assert_eq!(strategy.ready(&mut token, &clock, None), Ready::Now);
+    assert_eq!(counting.0.load(Ordering::SeqCst), 1);
+    strategy.release(token);
+    assert_eq!(counting.0.load(Ordering::SeqCst), 0);
+}
+
+// Rules L45, L47.
+#[test]
+fn weights_do_not_matter_to_a_limit_on_requests() {
+    fn waits<S: RetryStrategy>(strategy: &S, weight: Option<u32>) -> Vec<Duration> {
+        let clock = ByHand::at(secs(1000));
+        let send = |_: u32| {
+            let begun = clock.now();
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            if let Some(weight) = weight {
+                strategy.weigh(&mut token, weight);
+            }
+            while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+                clock.advance(wait);
+            }
+            if let Some(weight) = weight {
+                strategy.settle(&mut token, Usage::new(2 * weight));
+            }
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+            clock.now().saturating_since(begun)
+        };
+        (0..5).map(send).collect()
+    }
+
+    let paced = || over(PacedLimiter::new().max_rate(10.0));
+    let configured = || RetryConfig::new().build_on(paced()).unwrap();
+    let expected = waits(&paced(), None);
+    assert!(expected[1] > Duration::ZERO, "{expected:?}");
+    assert_eq!(waits(&paced(), Some(70)), expected);
+    assert_eq!(waits(&configured(), Some(70)), expected);
+    assert_eq!(waits(&over(Counting::default()), Some(70)), [Duration::ZERO; 5]);
 }

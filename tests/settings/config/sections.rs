@@ -112,3 +112,23 @@ fn a_section_of_a_part_that_the_strategy_does_not_have_is_an_error() {
     let strategy = RetryConfig::new().build();
     assert_eq!(strategy.apply(&config, CLOCK).unwrap_err().to_string(), error.to_string());
 }
+
+// Rule C25.
+#[test]
+fn a_section_or_a_value_that_is_null_sets_nothing() {
+    let budget = Budget::default();
+    let read = |text: &str| {
+        let document = &mut serde_json::Deserializer::from_str(text);
+        RetryConfig::from_file_section_with("settings.json", "store", document, &[&budget]).unwrap()
+    };
+    let share = |value: &str| read(&format!(r#"{{"store": {{"budget": {{"share": {value}}}}}}}"#));
+    assert_eq!(read(r#"{"store": {"budget": null}}"#), RetryConfig::new());
+    assert_eq!(share("null"), RetryConfig::new());
+    assert_ne!(share("1"), RetryConfig::new());
+    assert_ne!(share("1"), share("2"));
+    let of_another_file = {
+        let document = &mut serde_json::Deserializer::from_str(r#"{"shop": {"budget": {"share": 1}}}"#);
+        RetryConfig::from_file_section_with("other.json", "shop", document, &[&budget]).unwrap()
+    };
+    assert_eq!(share("1"), of_another_file, "where a value was found makes no difference");
+}

@@ -8,6 +8,8 @@ use retry_core::limit::Rejections;
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_core::{Jitter, RetryConfig};
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{BytesDeserializer, MapDeserializer};
 use serde_json::{from_str, json, to_value};
 use std::path::Path;
 use std::time::Duration;
@@ -357,4 +359,50 @@ proptest! {
         });
         prop_assert_eq!(&RetryConfig::from_prefixed_variables("P_", prefixed).unwrap(), &config);
     }
+}
+
+/// A group of settings whose values are of one type of serde's data model.
+fn with_value<'de, V: IntoDeserializer<'de, serde::de::value::Error>>(
+    key: &'static str,
+    value: V,
+) -> Result<RetryConfig, String> {
+    RetryConfig::deserialize(MapDeserializer::new([(key, value)].into_iter())).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_number_is_read_in_each_type_that_a_format_gives_it() {
+    let expected = RetryConfig::new().try_max_attempts(4).unwrap();
+    assert_eq!(with_value("max_attempts", 4_u64).unwrap(), expected);
+    assert_eq!(with_value("max_attempts", 4_i64).unwrap(), expected);
+    assert_eq!(with_value("max_attempts", 4_u128).unwrap(), expected);
+    assert_eq!(with_value("max_attempts", 4_i128).unwrap(), expected);
+    for negative in [with_value("max_attempts", -4_i64), with_value("max_attempts", -4_i128)] {
+        assert!(negative.unwrap_err().contains("\"-4\""), "the error names the value");
+    }
+}
+
+#[test]
+fn bytes_are_refused_by_name() {
+    let error = with_value("max_attempts", BytesDeserializer::new(b"4")).unwrap_err();
+    assert!(error.contains("bytes"), "{error}");
+}
+
+#[test]
+fn an_environment_without_variables_of_the_prefix_sets_nothing() {
+    assert_eq!(RetryConfig::from_environment_prefix("NO_SUCH_PREFIX_OF_A_TEST_").unwrap(), RetryConfig::new());
+}
+
+// Rule C17.
+#[test]
+fn an_error_of_a_group_or_of_a_key_that_is_missing_or_given_twice_has_the_key() {
+    let key = |text: &str| {
+        let document = &mut serde_json::Deserializer::from_str(text);
+        RetryConfig::from_file_section("settings.json", "store", document).unwrap_err().key().unwrap()
+    };
+    assert_eq!(key(r#"{"store": {"quota": 5}}"#), "store.quota");
+    assert_eq!(key(r#"{"store": {"quota": {"capacity": {}}}}"#), "store.quota.capacity");
+    assert_eq!(key(r#"{"store": {"quota": {"refill": {"amount": 5}}}}"#), "store.quota.refill.every");
+    assert_eq!(key(r#"{"store": {"max_attempts": 5, "max_attempts": 5}}"#), "store.max_attempts");
+    let twice = r#"{"amount": 5, "amount": 5, "every": "1s"}"#;
+    assert_eq!(key(&format!(r#"{{"store": {{"quota": {{"refill": {twice}}}}}}}"#)), "store.quota.refill.amount");
 }

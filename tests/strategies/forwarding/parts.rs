@@ -240,24 +240,33 @@ impl RetryPolicy<str> for Probe {
         self.called("usage", outcome);
         Some(Usage::new(7))
     }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        Some(false)
+    }
 }
 
 #[test]
 fn a_pointer_to_a_policy_forwards_every_method() {
-    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> ((RetryDirective, bool, Option<Usage>), Vec<String>) {
-        probe.trace(|| (policy.evaluate("outcome"), policy.unknown_error("error").is_some(), policy.usage("used")))
+    type Says = (RetryDirective, bool, Option<Usage>, Option<bool>);
+
+    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> (Says, Vec<String>) {
+        probe.trace(|| {
+            let (directive, is_unknown) = (policy.evaluate("outcome"), policy.unknown_error("error").is_some());
+            (directive, is_unknown, policy.usage("used"), policy.is_idempotent())
+        })
     }
 
     let probe = Arc::new(Probe::default());
     let directive = RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)));
     let calls = [r#"evaluate "outcome""#, r#"unknown_error "error""#, r#"usage "used""#].map(str::to_owned);
-    let expected = ((directive, true, Some(Usage::new(7))), calls.to_vec());
+    let expected = ((directive, true, Some(Usage::new(7)), Some(false)), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&P");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<P>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryPolicy<str>>, &probe), expected, "Box<dyn>");
     assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<P>");
     assert_eq!(trace(Arc::clone(&probe) as Arc<dyn RetryPolicy<str>>, &probe), expected, "Arc<dyn>");
-    let expected = ((directive, false, None), calls[..1].to_vec());
+    let expected = ((directive, false, None, None), calls[..1].to_vec());
     assert_eq!(trace(policy_fn(|outcome: &str| probe.evaluate(outcome)), &probe), expected, "a closure");
 }
 

@@ -130,3 +130,23 @@ fn scopes_that_are_made_while_the_settings_change_have_the_last_ones() {
         }
     });
 }
+
+// Rules S8, S9.
+#[test]
+fn settings_of_a_scope_are_set_in_code_over_those_of_all() {
+    let all = RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(70);
+    let config = ScopedRetryConfig::new(all).scope("acme".to_owned(), RetryConfig::new().quota_capacity(900));
+    let tenants = tenants();
+    tenants.apply(config, TokioTimer).unwrap();
+    let settings = |key: &str| (capacity(&tenants, key), tenants.scope(key).settings().max_attempts);
+    assert_eq!([settings("acme"), settings("umbrella")], [(900, 3), (70, 3)]);
+}
+
+// Rule S8.
+#[test]
+fn scopes_that_are_null_are_those_of_all() {
+    let text = r#"{"store": {"max_attempts": 3, "tenants": null}}"#;
+    let document = &mut serde_json::Deserializer::from_str(text);
+    let config = ScopedRetryConfig::<String>::from_file_section("settings.json", "store", "tenants", document);
+    assert_eq!(config.unwrap(), read("[store]\nmax_attempts = 3").unwrap());
+}
