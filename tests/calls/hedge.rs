@@ -4,6 +4,7 @@ mod attribute;
 mod events;
 mod limits;
 mod lost;
+mod race;
 
 use crate::support::{Failed, Recorder, assert_send, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};

@@ -11,6 +11,7 @@ mod manual_timer;
 mod nested;
 mod operation;
 mod panics;
+mod steps;
 mod stop;
 mod stored;
 mod test_mode;

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::support::Recorder;
+use crate::support::{Recorder, poll_once};
 
 #[derive(Clone, Copy, Debug, PartialEq, RetryInfo)]
 #[retry(throttling)]
@@ -136,6 +136,19 @@ async fn functions_that_only_call_each_other_are_not_nested() {
     std::panic::catch_unwind(|| retry_blocking(&OUTER, panics).run()).unwrap_err();
     inner_blocking(&Cell::new(1)).unwrap();
     assert_eq!(test.nested(), []);
+}
+
+// Rule O18.
+#[tokio::test]
+async fn an_operation_that_was_retried_before_it_came_into_an_attempt_is_not_nested() {
+    let test = begin();
+    let failures = Cell::new(2);
+    let mut early = Box::pin(retry(&INNER, || std::future::ready(fail(&failures))).name("early").run());
+    poll_once(early.as_mut());
+    assert_eq!(failures.get(), 1);
+    let mut early = Some(early);
+    retry(&OUTER, || early.take().unwrap()).name("late").run().await.unwrap();
+    assert_eq!((failures.get(), test.nested()), (0, vec![]));
 }
 
 // Rule G12.

@@ -1,7 +1,7 @@
 //! A handle that ends operations in a shutdown.
 
 use crate::script::{Error, SAFE, time_was_up};
-use crate::support::{Failed, millis, secs};
+use crate::support::{Failed, millis, poll_once, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
 use retry_core::time::{ManualTimer, StdTimer};
@@ -280,6 +280,25 @@ async fn waits_that_are_over_do_not_pile_up() {
     assert!(debug.matches("Waiter").count() <= 32, "{debug}");
     stop.stop();
     assert_eq!(long.await, SAFE);
+}
+
+// Rule T20.
+#[tokio::test(start_paused = true)]
+async fn a_stop_refers_to_at_most_twice_as_many_waits_as_there_are_or_16() {
+    for (lasting, most) in [(0, 16), (20, 40)] {
+        let (strategy, stop) = (standard(), Stop::new());
+        let wait = || {
+            let mut call = Box::pin(retry(&strategy, || ready(SAFE)).stop(&stop).run());
+            poll_once(call.as_mut());
+            call
+        };
+        let lasting: Vec<_> = (0..lasting).map(|_| wait()).collect();
+        let waits = (0..200).map(|_| {
+            drop(wait());
+            format!("{stop:?}").matches("Waiter").count()
+        });
+        assert_eq!(waits.max(), Some(most), "{} last", lasting.len());
+    }
 }
 
 async fn futures_poll<F: Future>(future: &mut std::pin::Pin<&mut F>) -> Option<F::Output> {

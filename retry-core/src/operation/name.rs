@@ -169,6 +169,10 @@ mod tests {
             ("<(_, _) as store::Trait>::get", "<(_, _) as store::Trait>::get"),
             ("<fn(u8) -> u16 as store::Trait>::get", "<fn(u8) -> u16 as store::Trait>::get"),
             ("<dyn store::Trait>::get", "<dyn store::Trait>::get"),
+            ("store::api::Client<<u8 as store::Trait>::Item>::get", "store::api::Client::get"),
+            ("<fn(u8) -> u16 as store::r#in::Trait>::get", "<fn(u8) -> u16 as store::r#in::Trait>::get"),
+            ("<(_, (_, _)) as store::r#in::Trait>::get", "<(_, (_, _)) as store::r#in::Trait>::get"),
+            ("store::api::Client::::get", "store::api::Client::get"),
             ("<[u8; 3] as store::Trait>::get", "<[u8; 3] as store::Trait>::get"),
         ] {
             assert_eq!(name_from(path, plain).as_deref(), Some(name), "{path}");

@@ -40,6 +40,8 @@ async fn a_hedge_that_is_sent_is_reported_as_won_or_lost() {
         ([(150, safe), (100, safe)], false),
         // max_time cuts both.
         ([(1000, Ok(1)), (1000, Ok(2))], false),
+        // max_time cuts the hedge after the first attempt has failed.
+        ([(150, safe), (1000, Ok(2))], false),
     ];
     for (plan, won) in cases {
         assert_eq!(events(&standard(), &plan, &after()).await, [sent, ended(won)], "{plan:?}");

@@ -51,6 +51,7 @@ async fn the_earlier_of_deadline_and_max_time_counts() {
     };
     assert_eq!(cut_by(2, 7).await, Some((TimeLimit::Deadline, secs(2))));
     assert_eq!(cut_by(7, 2).await, Some((TimeLimit::Operation, secs(2))));
+    assert_eq!(cut_by(3, 3).await, Some((TimeLimit::Operation, secs(3))), "the deadline is not earlier");
 }
 
 #[tokio::test(start_paused = true)]

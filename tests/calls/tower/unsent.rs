@@ -11,7 +11,7 @@ use retry_core::strategy::{ErasedStrategy, Ready, Refund, RetryCosts};
 use retry_core::time::Timestamp;
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Event, Failure, Jitter, Observer, PacedRetryStrategy, RetryConfig, RetryDirective,
+    AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy, RetryConfig, RetryDirective,
     RetryErrorType, RetryPolicy, RetryQuota, RetryStrategy, StandardRetryStrategy, TimedOut, Timer, policy_fn,
 };
 use std::cell::{Cell, RefCell};
@@ -364,6 +364,31 @@ async fn an_unsent_retry_that_the_policy_calls_a_success_is_not_recorded() {
     assert!(layer.layer(Once(Cell::new(true), Rc::clone(&calls))).oneshot(()).await.is_err());
     assert_eq!((calls.get(), strategy.quota().available()), (1, 490));
     assert_eq!(events.0.take().last().unwrap(), "tower: succeeded");
+}
+
+/// An observer that keeps whether a success was recorded.
+#[derive(Default)]
+struct Recorded(Cell<Option<bool>>);
+
+impl Observer for Recorded {
+    fn observe(&self, event: &Event) {
+        if let EventKind::Succeeded { recorded, .. } = event.kind {
+            self.0.set(Some(recorded));
+        }
+    }
+}
+
+// Rule W5.
+#[tokio::test(start_paused = true)]
+async fn the_event_of_an_unsent_success_says_that_it_was_not_recorded() {
+    let (strategy, recorded) = (standard(), Recorded::default());
+    let judge = policy_fn(|outcome: &Result<u32, Error>| match time_was_up(outcome) {
+        Some(_) => RetryDirective::succeed(),
+        None => RetryDirective::retry(RetryErrorType::Other),
+    });
+    let layer = RetryLayer::with_handle(&strategy).policy(judge).attempt_timeout(secs(7)).observer(&recorded);
+    assert!(layer.layer(Once(Cell::new(true), Rc::default())).oneshot(()).await.is_err());
+    assert_eq!(recorded.0.get(), Some(false));
 }
 
 // Rule W5.
