@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// The tests that know the mutated files, and need no servers, by the package whose files they are about. All of them also have the
 /// tests in the package itself, which are called `lib`.
 const TESTS: [(&str, &[&str]); 2] = [
-    ("retry-core", &["calls", "errors", "functions", "limits", "observing", "settings", "strategies"]),
+    ("retry-core", &["calls", "errors", "functions", "limits", "models", "observing", "settings", "strategies"]),
     ("retry-fleet", &["fleet"]),
 ];
 
