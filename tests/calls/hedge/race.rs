@@ -5,8 +5,8 @@ use retry_core::policy::Usage;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorFault, Event, EventKind, Failure, Observer, RetryDirective, RetryPolicy, RetryStrategy,
-    RetryToken, Success, Timer, policy_fn,
+    Clock, ErrorFault, Event, EventKind, Failure, Observer, RetryDirective, RetryPolicy, RetryStrategy, RetryToken,
+    Success, Timer, policy_fn,
 };
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
@@ -88,7 +88,8 @@ struct Left<'a> {
 
 impl Observer for Left<'_> {
     fn observe(&self, event: &Event) {
-        if matches!(event.kind, EventKind::HedgeEnded { .. } | EventKind::Stopped { .. } | EventKind::Succeeded { .. }) {
+        if matches!(event.kind, EventKind::HedgeEnded { .. } | EventKind::Stopped { .. } | EventKind::Succeeded { .. })
+        {
             self.left.borrow_mut().push((event.kind.as_str(), self.service.running.get(), self.timer.0.get()));
         }
     }
@@ -236,36 +237,4 @@ async fn the_usage_of_an_attempt_is_settled_with_the_token_of_that_attempt() {
         assert_eq!(call.hedge(&hedge).run().await, Ok(3));
         assert_eq!(*strategy.0.borrow(), settled, "{plan:?}");
     }
-}
-
-// Rule V2.
-#[tokio::test(start_paused = true)]
-async fn a_call_whose_delay_has_grown_waits_for_the_rest_and_no_longer() {
-    let (strategy, hedge) = (standard(), Hedge::p95());
-    let raises = async || {
-        let service = Service::new([(1000, Ok(1)), (1000, Ok(2))]);
-        retry(&strategy, || service.call()).hedge(&hedge).run().await
-    };
-    // Calls that begin a few milliseconds earlier raise the delay.
-    let before = async || tokio::join!(raises(), async { (sleep(millis(3)).await, raises().await) }).0;
-    let call = async |first: u64, begins: u64| {
-        sleep(millis(begins)).await;
-        let began = Instant::now();
-        let sent = RefCell::new(Vec::new());
-        let call = retry(&strategy, async || {
-            sent.borrow_mut().push(began.elapsed());
-            sleep(millis(first)).await;
-            Ok::<u32, Failed>(1)
-        });
-        assert_eq!(call.hedge(&hedge).run().await, Ok(1));
-        sent.take()
-    };
-    let start = hedge.delay();
-    let looks = async {
-        sleep(start + millis(8)).await;
-        hedge.delay()
-    };
-    let (_, sent, grown) = tokio::join!(before(), call(1000, 6), looks);
-    println!("{start:?} {grown:?} {sent:?}");
-    assert!(grown > start + millis(4), "{start:?} {grown:?}");
 }

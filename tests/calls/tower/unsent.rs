@@ -11,8 +11,9 @@ use retry_core::strategy::{ErasedStrategy, Ready, Refund, RetryCosts};
 use retry_core::time::Timestamp;
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy, RetryConfig, RetryDirective,
-    RetryErrorType, RetryPolicy, RetryQuota, RetryStrategy, StandardRetryStrategy, TimedOut, Timer, policy_fn,
+    AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy, RetryConfig,
+    RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, RetryStrategy, StandardRetryStrategy, TimedOut, Timer,
+    policy_fn,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
