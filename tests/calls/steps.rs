@@ -129,7 +129,7 @@ impl Seen {
     }
 }
 
-// Rules R21, T17.
+// Rules R18, R21, T17.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_a_strategy_grants_although_there_is_none_is_given_back() {
     let given_back = ["initial", "ready", "refresh", "release"];
@@ -209,7 +209,7 @@ async fn a_delay_that_the_strategy_should_have_refused_is_not_started() {
     assert_eq!(strategy.log.borrow().last().unwrap(), "release 4");
 }
 
-// Rules G4, T1.
+// Rules G2, T1.
 #[tokio::test(start_paused = true)]
 async fn waits_that_a_test_skips_use_up_the_time_of_each_kind_of_operation() {
     let _test = test::begin();
@@ -358,7 +358,7 @@ async fn an_operation_with_a_hedge_makes_no_attempt_if_its_time_is_over() {
     assert_eq!((report.reason, calls.get()), (Some(RetryError::MaxTime), 0));
 }
 
-// Rules G4, R3.
+// Rules G2, R3.
 #[test]
 fn a_blocking_call_asks_again_after_each_wait_that_a_test_skips() {
     let _test = test::begin();
@@ -400,7 +400,7 @@ impl BlockingTimer for Spurious {
     }
 }
 
-// Rule R18.
+// Rule Q16.
 #[test]
 fn an_attempt_that_a_clock_that_stands_still_lets_pass_is_reported() {
     let test = test::begin().real_time();
@@ -431,7 +431,6 @@ fn a_thread_that_can_be_stopped_waits_for_all_of_a_delay_and_no_longer() {
     assert_eq!(parks(Duration::ZERO), [Duration::ZERO], "a clock that stands still");
 }
 
-// Rule O1.
 #[tokio::test(start_paused = true)]
 async fn without_observers_no_event_is_made() {
     let (strategy, calls) = (Granting::default(), Cell::new(0));
