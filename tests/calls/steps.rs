@@ -400,7 +400,7 @@ impl BlockingTimer for Spurious {
     }
 }
 
-// Rule Q16.
+// Rule K4.
 #[test]
 fn an_attempt_that_a_clock_that_stands_still_lets_pass_is_reported() {
     let test = test::begin().real_time();
