@@ -3,7 +3,7 @@
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
 use retry_core::policy::Usage;
-use retry_core::strategy::LimitedRetryStrategy;
+use retry_core::strategy::{DelaySource, LimitedRetryStrategy};
 use retry_core::{
     Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
     StandardRetryStrategy, Success,
@@ -213,6 +213,66 @@ fn a_retry_is_free_if_one_of_the_limits_says_so_and_has_the_longer_delay() {
         assert_eq!(retried.map(|token| token.delay()), delay);
         assert_eq!(strategy.standard().quota().available(), 500 - cost);
     }
+}
+
+// Rule R13.
+#[test]
+fn a_limiter_learns_nothing_from_the_token_of_another_strategy() {
+    let clock = ByHand::at(secs(1000));
+    let (strategy, other) = (over(Noting::new(1)), over(Noting::new(1)));
+    let begin = || {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        other.limiter().take_notes();
+        token
+    };
+    let mut token = begin();
+    other.weigh(&mut token, 3);
+    other.settle(&mut token, Usage::new(7));
+    other.release(token);
+    let _ = other.record_success(begin(), &Success::default(), &clock);
+    let _ = other.refresh_retry_token(begin(), &Failure::of(&Failed::THROTTLED), &clock);
+    assert_eq!(other.limiter().take_notes(), [""; 0]);
+}
+
+// Rule R7.
+#[test]
+fn retries_that_a_limiter_does_not_count_leave_the_number_of_attempts_unchanged() {
+    let clock = ByHand::at(secs(1000));
+    for max_attempts in 1..4 {
+        // The limiter says that one retry does not count.
+        let strategy = LimitedRetryStrategy::with_limiter(standard().max_attempts(max_attempts), Noting::new(9));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        for attempt in 2..=max_attempts + 1 {
+            token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock).unwrap();
+            assert_eq!(token.attempt(), attempt);
+        }
+        let refused = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock);
+        assert_eq!(refused.unwrap_err(), RetryError::MaxAttempts);
+    }
+}
+
+// Rules I4, R7.
+#[test]
+fn a_free_retry_is_granted_if_its_delay_ends_within_the_time_that_is_left() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = |delay| over(Noting { terms: Some(Unpaid::after(delay)), ..Noting::new(1) });
+    let (delay, more) = (secs(2), secs(2) + Duration::from_nanos(1));
+    for (remaining, expected) in [
+        (None, Ok((delay, DelaySource::RetryAfter))),
+        (Some(more), Ok((delay, DelaySource::RetryAfter))),
+        (Some(delay), Ok((delay, DelaySource::RetryAfter))),
+        (Some(secs(1)), Err(RetryError::MaxTime)),
+    ] {
+        let strategy = strategy(delay);
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        let failure = Failure::of(&Failed::THROTTLED).with_remaining(remaining);
+        let retried = strategy.refresh_retry_token(token, &failure, &clock);
+        assert_eq!(retried.map(|token| (token.delay(), token.delay_source())), expected);
+    }
+    let strategy = strategy(Duration::ZERO);
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
+    assert_eq!((token.delay(), token.delay_source()), (Duration::ZERO, DelaySource::Backoff));
 }
 
 /// Takes the send that is available, and waits for the next one.

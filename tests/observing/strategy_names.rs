@@ -8,6 +8,7 @@ use retry_core::{
     ScopedRetryStrategy, StandardRetryStrategy, TokenBucket, retry, retryable,
 };
 use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -88,6 +89,9 @@ async fn the_attribute_and_the_closure_that_is_told_of_failures_see_the_name_too
 fn names_compare_by_their_text() {
     let (constant, owned) = (StrategyName::new("store"), StrategyName::from("store".to_owned()));
     assert_eq!(constant, owned);
+    let hash = |name: &StrategyName| BuildHasherDefault::<DefaultHasher>::new().hash_one(name);
+    assert_eq!(hash(&constant), hash(&owned));
+    assert_ne!(hash(&constant), hash(&StrategyName::new("stores")));
     assert_eq!(HashSet::from([constant.clone(), owned]).len(), 1);
     assert_eq!(
         (constant.as_str(), format!("{constant:>7}"), format!("{constant:?}")),

@@ -13,6 +13,7 @@ mod quota_reports;
 mod reseed;
 mod scoped;
 mod standard;
+mod tokens;
 mod vectors;
 
 use tests::support;

@@ -191,6 +191,24 @@ fn a_map_far_above_its_bound_shrinks_once_its_scopes_are_unused() {
     assert_eq!(scopes.len(), 100);
 }
 
+// Rule S4.
+#[test]
+fn a_map_whose_scopes_are_nearly_all_in_use_searches_again_when_it_has_grown_by_a_64th() {
+    for (bound, admitted) in [(62, 0), (63, 1), (126, 1), (127, 2), (190, 2), (191, 3)] {
+        let scopes = scopes(bound);
+        let (keys, more) = (u32::try_from(bound).unwrap(), u32::try_from(bound + 1).unwrap());
+        let mut held: Vec<_> = (0..more).map(|key| scopes.scope(&key)).collect();
+        assert_eq!(scopes.len(), bound + 1, "all are in use, as a search has found");
+        held.swap_remove(0);
+        for new in 1..=admitted {
+            scopes.scope(&(keys + new));
+            assert_eq!(scopes.len(), bound + 1 + new as usize);
+        }
+        scopes.scope(&(keys + admitted + 1));
+        assert_eq!(scopes.len(), bound + 1, "{admitted} more keys were admitted without a search");
+    }
+}
+
 #[test]
 fn an_invalid_bound_is_refused() {
     let error = scopes(1).try_max_scopes(0).unwrap_err();

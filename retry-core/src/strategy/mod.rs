@@ -202,7 +202,7 @@ pub trait RetryStrategy {
     /// for example because its future was dropped, its time was up, or retries are switched off. The default does
     /// nothing, which is right for strategies that take nothing. Ignore a foreign token.
     fn release(&self, token: Self::Token) {
-        drop(token);
+        let _ = token;
     }
 
     /// Returns the delay that the retry after this failure would have, without taking anything for it.

@@ -53,6 +53,45 @@ fn keys_with_the_same_hash_are_evicted_like_others() {
     assert_eq!(scopes.scope(&Colliding(0)).quota().available(), 500);
 }
 
+thread_local! {
+    static COMPARED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Keys that all have the same hash, and count their comparisons.
+#[derive(Clone, Eq)]
+struct Compared(u32);
+
+impl Hash for Compared {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(1);
+    }
+}
+
+impl PartialEq for Compared {
+    fn eq(&self, other: &Self) -> bool {
+        COMPARED.set(COMPARED.get() + 1);
+        self.0 == other.0
+    }
+}
+
+// Rule S5.
+#[test]
+fn the_key_that_a_thread_looked_up_last_is_not_compared_with_others() {
+    let scopes = ScopedRetryStrategy::<Compared, _>::new(standard);
+    let comparisons = |key: u32| {
+        COMPARED.set(0);
+        pay(&scopes.scope(&Compared(key)));
+        COMPARED.get()
+    };
+    for key in 0..4 {
+        scopes.scope(&Compared(key));
+    }
+    // Each is compared with the one that was looked up before, and then with all up to itself.
+    assert_eq!([comparisons(3), comparisons(3), comparisons(3)], [4, 1, 1]);
+    assert_eq!([comparisons(1), comparisons(1), comparisons(0)], [3, 1, 2]);
+    assert_eq!(scopes.scope(&Compared(3)).quota().available(), 485);
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trap {
     None,

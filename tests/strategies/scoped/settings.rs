@@ -6,6 +6,8 @@ use retry_core::quota::NoQuota;
 use retry_core::{
     ConfigError, ExponentialBackoff, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer,
 };
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::thread;
 
 type Tenants = ScopedRetryStrategy<String, ConfiguredStrategy>;
@@ -101,6 +103,53 @@ fn a_setting_that_the_scopes_do_not_have_is_an_error_and_changes_nothing() {
     let error = tenants.apply(read("[store]\nmax_attempts = 3\nquota.capacity = 7").unwrap(), TokioTimer).unwrap_err();
     assert_eq!(error.key().as_deref(), Some("store.quota.capacity"));
     assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
+}
+
+thread_local! {
+    /// Whether the next comparison of keys changes the settings.
+    static CHANGES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keys that all have the same hash.
+#[derive(Clone, Eq)]
+struct Changing(u32);
+
+impl Hash for Changing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(0);
+    }
+}
+
+impl PartialEq for Changing {
+    fn eq(&self, other: &Self) -> bool {
+        if CHANGES.take() {
+            change(77);
+        }
+        self.0 == other.0
+    }
+}
+
+/// While the strategy of a key is made, another key is inserted.
+static CHANGED: ScopedRetryStrategy<Changing, ConfiguredStrategy> = ScopedRetryStrategy::by_key(|key| {
+    if key.0 == 1 {
+        CHANGED.scope(&Changing(2));
+        CHANGES.set(true);
+    }
+    RetryConfig::new().build()
+});
+
+fn change(capacity: u32) {
+    CHANGED.apply(ScopedRetryConfig::new(RetryConfig::new().quota_capacity(capacity)), TokioTimer).unwrap();
+}
+
+// Rule S9.
+#[test]
+fn a_scope_that_is_made_but_not_inserted_yet_while_the_settings_change_has_the_last_ones() {
+    change(33);
+    // The new key is compared with the other one, after its scope was given the settings and before it is inserted.
+    let scopes = [1, 2].map(|key| CHANGED.scope(&Changing(key)));
+    assert!(!CHANGES.get(), "they were changed");
+    assert_eq!(scopes.map(|scope| scope.quota().capacity()), [77; 2]);
 }
 
 // Rule S9.

@@ -5,7 +5,7 @@ use crate::strategy::Switched;
 use crate::support::sync::{AtomicU64, Ordering};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Weak};
 
 /// A key and its strategy. The key is unsized in handles, which don't name its type.
@@ -20,7 +20,7 @@ pub(super) struct Entry<S, K: ?Sized = dyn Send + Sync> {
 pub(super) struct Entries<K, S> {
     /// The entries by the hashes of their keys. Two entries only have the same hash by bad luck or because of a bad
     /// `Hash`.
-    by_hash: HashMap<u64, Vec<Arc<Entry<S, K>>>, IdentityBuildHasher>,
+    by_hash: HashMap<u64, Vec<Arc<Entry<S, K>>>, BuildHasherDefault<IdentityHasher>>,
     len: usize,
     /// The next entries to evict, as pairs of last use and hash, in reverse order: the last pair is evicted first.
     ///
@@ -38,7 +38,12 @@ const WORTHWHILE_PART: usize = 64;
 
 impl<K, S> Entries<K, S> {
     pub(super) const fn new() -> Self {
-        Self { by_hash: HashMap::with_hasher(IdentityBuildHasher), len: 0, candidates: Vec::new(), unlisted_inserts: 0 }
+        Self {
+            by_hash: HashMap::with_hasher(BuildHasherDefault::new()),
+            len: 0,
+            candidates: Vec::new(),
+            unlisted_inserts: 0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -117,31 +122,20 @@ fn is_in_use<T>(entry: &Arc<T>) -> bool {
     Arc::strong_count(entry) > 1
 }
 
-/// Builds identity hashers, because the keys of the map are hashes already.
-#[derive(Clone, Copy, Default)]
-struct IdentityBuildHasher;
-
-impl BuildHasher for IdentityBuildHasher {
-    type Hasher = IdentityHasher;
-
-    fn build_hasher(&self) -> IdentityHasher {
-        IdentityHasher(0)
-    }
-}
-
+/// An identity hasher, because the keys of the map are hashes already.
+#[derive(Default)]
 struct IdentityHasher(u64);
 
 impl Hasher for IdentityHasher {
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
+    /// A key is a `u64`, which writes its eight bytes at once.
     fn write(&mut self, bytes: &[u8]) {
-        // Not called: a `u64` is hashed by `write_u64`.
-        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+        self.0 = bytes.try_into().map_or(self.0, u64::from_ne_bytes);
     }
 
     fn finish(&self) -> u64 {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -303,17 +303,16 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         if found.is_none() {
             self.touch(&made.last_use);
             entries.insert(hash, Arc::clone(made));
-            let evicted = if entries.len() > self.max_scopes {
+            let _evicted = if entries.len() > self.max_scopes {
                 // From here on, a thread can get a handle to an unused entry only from the map, which is locked.
                 self.recent.clear();
                 entries.evict(self.max_scopes)
             } else {
                 Vec::new()
             };
-            // The order matters: keys and strategies are the user's code, so they are dropped after the lock is
-            // released.
+            // The evicted keys and strategies are dropped at the end of this block. They are the user's code, so the lock is
+            // released first.
             drop(entries);
-            drop(evicted);
         }
         found
     }

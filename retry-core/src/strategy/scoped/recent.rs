@@ -5,7 +5,10 @@ use crate::support::sync::{Mutex, PoisonError, thread_number};
 use std::sync::Arc;
 
 /// The number of groups that threads are spread over.
-const GROUPS: usize = if cfg!(loom) { 2 } else { 16 };
+#[cfg(not(loom))]
+const GROUPS: usize = 16;
+#[cfg(loom)]
+const GROUPS: usize = 2;
 /// The number of keys that a group remembers.
 const SLOTS: usize = 4;
 
@@ -43,11 +46,11 @@ impl<S, K> Recent<S, K> {
 
     /// Remembers an entry of the map. The caller has a handle to it, so that it is not evicted meanwhile.
     pub(super) fn remember(&self, hash: u64, entry: &Arc<Entry<S, K>>) {
-        let former = match self.group().0.try_lock() {
+        // The former entry is dropped after the lock is released.
+        let _former = match self.group().0.try_lock() {
             Ok(mut slots) => slots[slot(hash)].replace((hash, Arc::clone(entry))),
             Err(_) => None,
         };
-        drop(former);
     }
 
     /// Forgets all entries. It drops no entry itself, because all of them are in the map.

@@ -43,9 +43,8 @@ impl<K, S> Settings<K, S> {
 impl<K, S> ScopedRetryStrategy<K, S> {
     /// Changes the settings of all scopes, including later ones.
     pub(crate) fn configure(&self, configure: Arc<Configure<K, S>>) {
-        let former = self.settings.0.write().unwrap_or_else(PoisonError::into_inner).replace(configure);
         // The former settings are dropped without the lock, because they contain keys.
-        drop(former);
+        let _former = self.settings.0.write().unwrap_or_else(PoisonError::into_inner).replace(configure);
         for entry in self.all() {
             self.settings.give_to(&entry, None);
         }
