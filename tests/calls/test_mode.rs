@@ -7,8 +7,8 @@ use crate::script::Error;
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::test::{TestGuard, begin, is_active};
 use retry_core::{
-    AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy,
-    TimeLimit, retry, retry_blocking, retryable,
+    AdaptiveRetryStrategy, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TimeLimit, retry,
+    retry_blocking, retryable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -53,18 +53,6 @@ async fn the_maximum_of_attempts_can_be_set() {
     let test = begin().max_attempts(0);
     let _ = fetch(&Flaky::new(9, Failed::SAFE)).await;
     test.only().assert_ended(1, Some(RetryError::MaxAttempts));
-}
-
-// Rule G4.
-#[tokio::test]
-async fn the_maximum_of_attempts_applies_to_those_that_a_limiter_does_not_count() {
-    static PACED: PacedRetryStrategy = PacedRetryStrategy::new();
-    for most in 1..4 {
-        let test = begin().max_attempts(most);
-        let service = Flaky::new(9, Failed::THROTTLED);
-        retry(&PACED, async || service.call()).run().await.unwrap_err();
-        test.only().assert_ended(most, Some(RetryError::MaxAttempts));
-    }
 }
 
 // Rule G4.
