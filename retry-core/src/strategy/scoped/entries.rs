@@ -16,11 +16,14 @@ pub(super) struct Entry<S, K: ?Sized = dyn Send + Sync> {
     pub(super) key: K,
 }
 
+/// A map by hashes.
+type ByHash<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
+
 /// The state that the lock protects.
 pub(super) struct Entries<K, S> {
     /// The entries by the hashes of their keys. Two entries only have the same hash by bad luck or because of a bad
     /// `Hash`.
-    by_hash: HashMap<u64, Vec<Arc<Entry<S, K>>>, BuildHasherDefault<IdentityHasher>>,
+    by_hash: ByHash<Vec<Arc<Entry<S, K>>>>,
     len: usize,
     /// The next entries to evict, as pairs of last use and hash, in reverse order: the last pair is evicted first.
     ///
