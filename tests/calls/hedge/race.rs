@@ -83,14 +83,14 @@ impl Timer for Counting {
 struct Left<'a> {
     service: &'a Service,
     timer: Counting,
-    left: RefCell<Vec<(&'static str, i32, i32)>>,
+    seen: RefCell<Vec<(&'static str, i32, i32)>>,
 }
 
 impl Observer for Left<'_> {
     fn observe(&self, event: &Event) {
         if matches!(event.kind, EventKind::HedgeEnded { .. } | EventKind::Stopped { .. } | EventKind::Succeeded { .. })
         {
-            self.left.borrow_mut().push((event.kind.as_str(), self.service.running.get(), self.timer.0.get()));
+            self.seen.borrow_mut().push((event.kind.as_str(), self.service.running.get(), self.timer.0.get()));
         }
     }
 }
@@ -98,7 +98,8 @@ impl Observer for Left<'_> {
 // Rule V6.
 #[tokio::test(start_paused = true)]
 async fn nothing_of_a_race_is_left_when_its_end_is_reported() {
-    let cases: [([(u64, Outcome); 2], u64, &[_]); 5] = [
+    type Plan = [(u64, Outcome); 2];
+    let cases: [(Plan, u64, &[_]); 5] = [
         ([(1000, Ok(1)), (30, Ok(2))], 5000, &["hedge_ended", "succeeded"]),
         ([(120, Ok(1)), (1000, Ok(2))], 5000, &["hedge_ended", "succeeded"]),
         ([(120, Err(Failed::FATAL)), (1000, Ok(2))], 5000, &["hedge_ended", "stopped"]),
@@ -108,11 +109,11 @@ async fn nothing_of_a_race_is_left_when_its_end_is_reported() {
     ];
     for (plan, max_time, kinds) in cases {
         let (strategy, hedge, service, timer) = (standard(), after(), Service::new(plan), Counting::default());
-        let observer = Left { service: &service, timer: timer.clone(), left: RefCell::default() };
+        let observer = Left { service: &service, timer: timer.clone(), seen: RefCell::default() };
         let call = retry(&strategy, || service.call()).timer(timer).max_time(millis(max_time)).observer(&observer);
         _ = call.hedge(&hedge).run().await;
         let expected: Vec<_> = kinds.iter().map(|kind| (*kind, 0, 0)).collect();
-        assert_eq!(*observer.left.borrow(), expected, "{plan:?}");
+        assert_eq!(*observer.seen.borrow(), expected, "{plan:?}");
     }
 }
 
