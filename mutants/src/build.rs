@@ -90,11 +90,12 @@ pub(crate) fn build(
     let mut command = Command::new("cargo");
     command.current_dir(&tree.root).args(["test", "--no-run", "--quiet", "--message-format=json"]);
     command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
-    for test in tests {
-        match test.strip_suffix(" lib") {
-            Some(_) => command.arg("--lib"),
-            None => command.args(["--test", test]),
-        };
+    // Cargo takes `--lib` once, for all packages.
+    if tests.iter().any(|test| test.ends_with(" lib")) {
+        command.arg("--lib");
+    }
+    for test in tests.iter().filter(|test| !test.ends_with(" lib")) {
+        command.args(["--test", test]);
     }
     // The switch asks at compile time whether it is evaluated at compile time, which is not stable.
     command.env("RUSTC_BOOTSTRAP", "mutants_switch").env_remove("CARGO_TARGET_DIR");
