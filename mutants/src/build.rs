@@ -12,9 +12,12 @@ use std::process::{Command, Stdio};
 /// The tests that know the mutated files, and need no servers, by the package whose files they are about. All of them also have the
 /// tests in the package itself, which are called `lib`.
 const TESTS: [(&str, &[&str]); 2] = [
-    ("retry-core", &["calls", "errors", "functions", "limits", "models", "observing", "settings", "strategies"]),
+    ("retry-core", &["calls", "errors", "functions", "limits", LOOM, "models", "observing", "settings", "strategies"]),
     ("retry-fleet", &["fleet"]),
 ];
+
+/// The models of threads, which are built in another way.
+const LOOM: &str = "loom";
 
 /// A program with tests.
 #[derive(Debug, Clone)]
@@ -87,24 +90,45 @@ pub(crate) fn build(
     rewritten: &[Rewritten],
     tests: &BTreeSet<String>,
 ) -> Result<Built, String> {
-    let mut command = Command::new("cargo");
-    command.current_dir(&tree.root).args(["test", "--no-run", "--quiet", "--message-format=json"]);
-    command.args(["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
-    // Cargo takes `--lib` once, for all packages.
-    if tests.iter().any(|test| test.ends_with(" lib")) {
-        command.arg("--lib");
+    let mut binaries = Vec::new();
+    if tests.iter().any(|test| test != LOOM) {
+        let mut command = Command::new("cargo");
+        command.args(["test", "-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
+        // Cargo takes `--lib` once, for all packages.
+        if tests.iter().any(|test| test.ends_with(" lib")) {
+            command.arg("--lib");
+        }
+        for test in tests.iter().filter(|test| *test != LOOM && !test.ends_with(" lib")) {
+            command.args(["--test", test]);
+        }
+        match run(command, tree, sources, rewritten)? {
+            Built::Binaries(built) => binaries.extend(built),
+            errors => return Ok(errors),
+        }
     }
-    for test in tests.iter().filter(|test| !test.ends_with(" lib")) {
-        command.args(["--test", test]);
+    if tests.contains(LOOM) {
+        let mut command = Command::new("cargo");
+        command.args(["test", "-p", "retry-core", "--no-default-features", "--features", "macros", "--release"]);
+        command.args(["--test", LOOM, "--target-dir", "target/loom"]).env("RUSTFLAGS", "--cfg loom");
+        match run(command, tree, sources, rewritten)? {
+            Built::Binaries(built) => binaries.extend(built),
+            errors => return Ok(errors),
+        }
     }
+    binaries.retain(|binary: &Binary| tests.contains(&binary.test));
+    Ok(Built::Binaries(binaries))
+}
+
+/// Runs cargo, and returns the binaries of all tests that it has built.
+fn run(mut cargo: Command, tree: &Tree, sources: &[Source], rewritten: &[Rewritten]) -> Result<Built, String> {
+    cargo.current_dir(&tree.root).args(["--no-run", "--quiet", "--message-format=json"]);
     // The switch asks at compile time whether it is evaluated at compile time, which is not stable.
-    command.env("RUSTC_BOOTSTRAP", "mutants_switch").env_remove("CARGO_TARGET_DIR");
-    let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
+    cargo.env("RUSTC_BOOTSTRAP", "mutants_switch").env_remove("CARGO_TARGET_DIR");
+    let output = cargo.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
     let messages: Vec<Message> =
         String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if output.status.success() {
-        let binaries = messages.into_iter().filter_map(binary);
-        return Ok(Built::Binaries(binaries.filter(|binary| tests.contains(&binary.test)).collect()));
+        return Ok(Built::Binaries(messages.into_iter().filter_map(binary).collect()));
     }
     let mut left_out = BTreeSet::new();
     let mut errors = Vec::new();

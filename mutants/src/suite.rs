@@ -153,8 +153,9 @@ pub(crate) fn command(binary: &Binary) -> Command {
         .arg(&binary.program)
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder);
-    // Properties are tested with the same few cases each time.
+    // Properties are tested with the same few cases each time, and models of threads as `.ci/loom` does.
     command
+        .env("LOOM_MAX_PREEMPTIONS", "2")
         .env("PROPTEST_CASES", "48")
         .env("PROPTEST_RNG_SEED", "1")
         .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
