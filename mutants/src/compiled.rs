@@ -1,6 +1,7 @@
 //! Which items are compiled in the build that the mutants are tested in: Linux, all features, not loom. Items for tests alone are not
 //! mutated, so for this purpose they are not compiled either.
 
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
@@ -10,6 +11,11 @@ pub(crate) fn is_compiled(attributes: &[Attribute]) -> bool {
         Meta::List(list) if list.path.is_ident("cfg") => list.parse_args::<Meta>().is_ok_and(|meta| holds(&meta)),
         meta => !meta.path().is_ident("test"),
     })
+}
+
+/// Returns whether an item with these attributes is another one under loom.
+pub(crate) fn differs_under_loom(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.to_token_stream().to_string().contains("loom"))
 }
 
 fn holds(condition: &Meta) -> bool {

@@ -1,7 +1,7 @@
 //! Functions, constants and imports.
 
 use super::{Constants, Function, Kind, Rewriter, range};
-use crate::compiled::is_compiled;
+use crate::compiled::{differs_under_loom, is_compiled};
 use crate::edit::Chunk;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -122,7 +122,7 @@ impl Rewriter<'_> {
 
     /// Puts a function beside a constant that returns its value.
     fn constant(&mut self, item: &(impl Spanned + ToTokens), constant: &Constant<'_>) {
-        if !is_compiled(constant.attributes) || !has_function(constant.ty) {
+        if !is_compiled(constant.attributes) || differs_under_loom(constant.attributes) || !has_function(constant.ty) {
             return;
         }
         let name = format!("const {}", constant.name);
@@ -201,8 +201,11 @@ pub(super) fn constants(file: &syn::File) -> Constants {
     impl<'ast> Visit<'ast> for Finder {
         fn visit_item(&mut self, item: &'ast Item) {
             match item {
-                Item::Const(constant) if is_compiled(&constant.attrs) && has_function(&constant.ty) => {
-                    self.found.insert(constant.ident.to_string());
+                Item::Const(constant) => {
+                    let is_one = is_compiled(&constant.attrs) && !differs_under_loom(&constant.attrs);
+                    if is_one && has_function(&constant.ty) {
+                        self.found.insert(constant.ident.to_string());
+                    }
                 }
                 Item::Impl(block) if is_compiled(&block.attrs) => {
                     // A trait has no place for the function beside it.

@@ -100,6 +100,8 @@ fn a_constant_gets_a_function_that_expressions_call() {
     assert!(text.contains("A__m())"), "{text}");
     assert!(text.starts_with("use super::B;"), "another file's: {text}");
     assert!(text_of("const B: u8 = 2; mod m { use super::B; }").contains("use super::{B, B__m};"));
+    let two = "#[cfg(not(loom))] const A: u8 = 2; #[cfg(loom)] const A: u8 = 1; fn f() -> u8 { A }";
+    assert!(!text_of(two).contains("A__m"), "it has two values");
 }
 
 fn text_of(source: &str) -> String {
