@@ -213,7 +213,9 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
     /// Adds the hedge to the attempts of an operation that has ended.
     #[inline]
     pub(crate) fn count<R>(&self, end: &mut End<R>) {
-        end.attempts = end.attempts.max(1 + u32::from(self.was_sent));
+        if self.was_sent {
+            end.attempts = end.attempts.max(2);
+        }
     }
 }
 

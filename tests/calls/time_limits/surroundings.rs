@@ -6,8 +6,9 @@ use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
 use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Observer, RetryError, RetryInfo, RetryQuota, RetrySafety,
-    RetryStrategy, StandardRetryStrategy, Success, TimeLimit, TimedOut, Timer, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Hedge, Observer, RetryError, RetryInfo, RetryQuota,
+    RetrySafety, RetryStrategy, StandardRetryStrategy, Success, TimeLimit, TimedOut, Timer, TokioTimer, retry,
+    retryable,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,6 +73,10 @@ async fn an_operation_ends_without_an_attempt_if_its_send_would_come_after_max_t
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, millis(250))));
     assert!(report.elapsed <= millis(250), "{:?}", report.elapsed);
     assert_eq!(strategy.standard().quota().available(), quota);
+    // Neither does a hedge that was allowed.
+    let hedge = Hedge::after(millis(1));
+    let hedged = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).hedge(&hedge).report().await;
+    assert_eq!((hedged.attempts, hedged.reason), (0, Some(RetryError::MaxTime)));
 }
 
 // Rule T10.
