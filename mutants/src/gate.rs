@@ -183,7 +183,14 @@ impl Gate {
         if chosen.is_empty() {
             return Err(format!("there are no tests {} for these files", tests.join(", ")));
         }
-        let suite = self.build(&folder, &chosen)?;
+        let mut suite = self.build(&folder, &chosen)?;
+        // The tests of one package also reach the other one, but they are not about it, and slow.
+        for it in self.numbered() {
+            let own = tests_of(package(it.file));
+            if let Some(reaching) = suite.reaching.get_mut(&it.number) {
+                reaching.retain(|test| own.contains(&suite.tests[*test].binary.test));
+            }
+        }
         for test in &suite.failing {
             eprintln!("left out, because it fails without a mutant: {test}");
         }
