@@ -1,4 +1,4 @@
-//! The mutants that no test can notice, each with its argument: the file `equivalent.toml`.
+//! The mutants that no test can notice, each with its argument, and how many others may survive: the file `equivalent.toml`.
 
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ pub(crate) const MOST: usize = 29;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    unexplained: usize,
     #[serde(default)]
     equivalent: Vec<Entry>,
 }
@@ -25,8 +26,17 @@ struct Entry {
 /// A mutant by its file, its function, and its change.
 pub(crate) type Key = (String, String, String);
 
-/// Returns the mutants in the file.
-pub(crate) fn parse(text: &str) -> Result<BTreeSet<Key>, String> {
+/// Which mutants may survive.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Allowed {
+    /// Those that no test can notice.
+    pub(crate) equivalent: BTreeSet<Key>,
+    /// The number of the others.
+    pub(crate) unexplained: usize,
+}
+
+/// Reads the file.
+pub(crate) fn parse(text: &str) -> Result<Allowed, String> {
     let file: File = toml::from_str(text).map_err(|error| format!("mutants/equivalent.toml: {error}"))?;
     let mut listed = BTreeSet::new();
     for Entry { file, function, change, why } in file.equivalent {
@@ -41,5 +51,5 @@ pub(crate) fn parse(text: &str) -> Result<BTreeSet<Key>, String> {
     if listed.len() > MOST {
         return Err(format!("mutants/equivalent.toml has {} entries: expected at most {MOST}", listed.len()));
     }
-    Ok(listed)
+    Ok(Allowed { equivalent: listed, unexplained: file.unexplained })
 }

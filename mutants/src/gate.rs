@@ -1,7 +1,7 @@
 //! What is to be run, what has come of it, and whether it is good enough.
 
 use crate::build::{Built, build, tests_of};
-use crate::equivalent::{self, Key};
+use crate::equivalent::{self, Allowed, Key};
 use crate::record::{Record, Result as FunctionResult, hash};
 use crate::rewrite::{Kind, Mutant, Rewritten};
 use crate::run::{Due, Outcome, run_all};
@@ -30,7 +30,7 @@ struct Gate {
     /// By file and function.
     hashes: BTreeMap<(String, String), u64>,
     record: Record,
-    equivalent: BTreeSet<Key>,
+    allowed: Allowed,
 }
 
 /// Runs what has no result, and what survived, in these places.
@@ -42,12 +42,12 @@ pub(crate) fn run(paths: &[String], again: bool, tests: &[String]) -> Result<boo
         is_in(file, paths)
             && match gate.result(file, &mutant.function) {
                 Some(result) if !again => {
-                    result.survived.contains(&mutant.change) && !gate.equivalent.contains(&key(file, mutant))
+                    result.survived.contains(&mutant.change) && !gate.allowed.equivalent.contains(&key(file, mutant))
                 }
                 _ => tests.is_empty(),
             }
     })?;
-    Ok(gate.report(paths))
+    Ok(gate.report(paths) == 0)
 }
 
 /// Runs what has no result, and checks all results.
@@ -60,7 +60,7 @@ pub(crate) fn check(longest: Option<Duration>) -> Result<bool, String> {
     for (file, function) in &unknown {
         println!("left undone: {file}: {function}");
     }
-    let gone = gate.equivalent.iter().filter(|(file, function, change)| {
+    let gone = gate.allowed.equivalent.iter().filter(|(file, function, change)| {
         let is_known = !unknown.contains(&(file.clone(), function.clone()));
         is_known && !gate.result(file, function).is_some_and(|result| result.survived.contains(change))
     });
@@ -69,12 +69,23 @@ pub(crate) fn check(longest: Option<Duration>) -> Result<bool, String> {
         is_gone = true;
         println!("mutants/equivalent.toml: remove this entry, which is killed or gone: {file}: {function}: {change}");
     }
-    Ok(gate.report(&[]) && !is_gone)
+    let (survivors, allowed) = (gate.report(&[]), gate.allowed.unexplained);
+    if survivors > allowed {
+        println!(
+            "{survivors} mutants survived that mutants/equivalent.toml does not explain: expected at most {allowed}"
+        );
+    } else if survivors < allowed && unknown.is_empty() {
+        is_gone = true;
+        println!(
+            "mutants/equivalent.toml: write `unexplained = {survivors}` instead of {allowed}: there are fewer now"
+        );
+    }
+    Ok(survivors <= allowed && !is_gone)
 }
 
 /// Lists the survivors.
 pub(crate) fn list(paths: &[String]) -> Result<bool, String> {
-    Ok(Gate::read()?.report(paths))
+    Ok(Gate::read()?.report(paths) == 0)
 }
 
 impl Gate {
@@ -82,7 +93,7 @@ impl Gate {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a member").to_path_buf();
         let text = |name: &str| fs::read_to_string(workspace.join("mutants").join(name)).unwrap_or_default();
         let record = Record::parse(&text("results.txt")).map_err(|error| format!("mutants/results.txt: {error}"))?;
-        let equivalent = equivalent::parse(&text("equivalent.toml"))?;
+        let allowed = equivalent::parse(&text("equivalent.toml"))?;
         let sources = Sources::read(&workspace)?;
         let rewritten = sources.rewrite(&|_, _, _| false);
         let mut hashes = BTreeMap::new();
@@ -91,7 +102,7 @@ impl Gate {
                 hashes.insert((source.path.clone(), function.name.clone()), hash(function, &file.mutants));
             }
         }
-        let mut gate = Self { workspace, sources, rewritten, hashes, record, equivalent };
+        let mut gate = Self { workspace, sources, rewritten, hashes, record, allowed };
         gate.rewritten = gate.sources.rewrite(&|file, function, change| {
             gate.result(file, function).is_some_and(|result| result.uncompiled.contains(change))
         });
@@ -301,8 +312,8 @@ impl Gate {
         }
     }
 
-    /// Prints the survivors in these places, and returns whether there are none but equivalent ones.
-    fn report(&self, paths: &[String]) -> bool {
+    /// Prints the survivors in these places, and returns how many are not equivalent.
+    fn report(&self, paths: &[String]) -> usize {
         let (mut killed, mut equivalent, mut uncompiled, mut survivors) = (0, 0, 0, 0);
         let functions: BTreeSet<_> =
             self.numbered().filter(|it| is_in(it.file, paths)).map(|it| (it.file, &*it.mutant.function)).collect();
@@ -311,7 +322,7 @@ impl Gate {
             killed += result.killed;
             uncompiled += result.uncompiled.len();
             for change in &result.survived {
-                if self.equivalent.contains(&(file.to_string(), function.to_string(), change.clone())) {
+                if self.allowed.equivalent.contains(&(file.to_string(), function.to_string(), change.clone())) {
                     equivalent += 1;
                     continue;
                 }
@@ -324,7 +335,7 @@ impl Gate {
             }
         }
         println!("{killed} killed, {survivors} survived, {equivalent} equivalent, {uncompiled} do not compile");
-        survivors == 0
+        survivors
     }
 }
 
