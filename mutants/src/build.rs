@@ -12,17 +12,12 @@ use std::process::{Command, Stdio};
 /// The tests that know the mutated files, and need no servers, by the package whose files they are about. All of them also have the
 /// tests in the package itself, which are called `lib`.
 const TESTS: [(&str, &[&str]); 2] = [
-    (
-        "retry-core",
-        &["calls", "errors", "functions", LAB, "limits", LOOM, "models", "observing", "settings", "strategies"],
-    ),
-    ("retry-fleet", &["fleet", LAB]),
+    ("retry-core", &["calls", "errors", "functions", "limits", LOOM, "models", "observing", "settings", "strategies"]),
+    ("retry-fleet", &["fleet"]),
 ];
 
 /// The models of threads, which are built in another way.
 const LOOM: &str = "loom";
-/// The scenarios of the lab, which are optimised.
-const LAB: &str = "short";
 
 /// A program with tests.
 #[derive(Debug, Clone)]
@@ -95,42 +90,33 @@ pub(crate) fn build(
     rewritten: &[Rewritten],
     tests: &BTreeSet<String>,
 ) -> Result<Built, String> {
-    let mut commands = Vec::new();
-    let plain = |test: &&String| *test != LOOM && *test != LAB;
-    if tests.iter().any(|test| plain(&test)) {
-        let mut command = test(&["-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
+    let mut binaries = Vec::new();
+    if tests.iter().any(|test| test != LOOM) {
+        let mut command = Command::new("cargo");
+        command.args(["test", "-p", "retry-core", "-p", "retry-fleet", "-p", "tests", "--all-features"]);
         // Cargo takes `--lib` once, for all packages.
         if tests.iter().any(|test| test.ends_with(" lib")) {
             command.arg("--lib");
         }
-        for test in tests.iter().filter(|test| plain(test) && !test.ends_with(" lib")) {
+        for test in tests.iter().filter(|test| *test != LOOM && !test.ends_with(" lib")) {
             command.args(["--test", test]);
         }
-        commands.push(command);
-    }
-    if tests.contains(LAB) {
-        commands.push(test(&["-p", "lab", "--release", "--test", LAB]));
-    }
-    if tests.contains(LOOM) {
-        let mut command = test(&["-p", "retry-core", "--no-default-features", "--features", "macros", "--release"]);
-        command.args(["--test", LOOM, "--target-dir", "target/loom"]).env("RUSTFLAGS", "--cfg loom");
-        commands.push(command);
-    }
-    let mut binaries = Vec::new();
-    for command in commands {
         match run(command, tree, sources, rewritten)? {
             Built::Binaries(built) => binaries.extend(built),
-            errors @ Built::Errors(..) => return Ok(errors),
+            errors => return Ok(errors),
+        }
+    }
+    if tests.contains(LOOM) {
+        let mut command = Command::new("cargo");
+        command.args(["test", "-p", "retry-core", "--no-default-features", "--features", "macros", "--release"]);
+        command.args(["--test", LOOM, "--target-dir", "target/loom"]).env("RUSTFLAGS", "--cfg loom");
+        match run(command, tree, sources, rewritten)? {
+            Built::Binaries(built) => binaries.extend(built),
+            errors => return Ok(errors),
         }
     }
     binaries.retain(|binary: &Binary| tests.contains(&binary.test));
     Ok(Built::Binaries(binaries))
-}
-
-fn test(arguments: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
-    command.arg("test").args(arguments);
-    command
 }
 
 /// Runs cargo, and returns the binaries of all tests that it has built.
