@@ -218,8 +218,8 @@ pub struct Recorder {
     sells_hedges: bool,
 }
 
-/// The token of a [`Recorder`], which holds the number of the attempt.
-pub struct Attempt(u32);
+/// The token of a [`Recorder`] and other strategies, which holds the number of the attempt.
+pub struct Attempt(pub u32);
 
 impl RetryToken for Attempt {
     fn attempt(&self) -> u32 {

@@ -6,7 +6,7 @@ mod limits;
 mod lost;
 mod race;
 
-use crate::support::{Failed, Recorder, assert_send, millis};
+use crate::support::{Attempt, Failed, Recorder, assert_send, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
     Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket, TokioTimer, retry,

@@ -224,6 +224,47 @@ async fn a_limit_of_time_applies_beside_it() {
     assert_eq!(began.elapsed(), millis(3500));
 }
 
+// Rules T14, T19.
+#[tokio::test(start_paused = true)]
+async fn other_limits_may_be_set_before_it_and_after_it() {
+    let (strategy, stop) = (standard(), Stop::new());
+    let slow = || async {
+        sleep(secs(10)).await;
+        Ok::<u32, Error>(1)
+    };
+    let call = || retry(&strategy, slow);
+    let at = || Instant::now() + secs(2);
+    let deadline = Some((TimeLimit::Deadline, secs(2)));
+    assert_eq!(time_was_up(&call().stop(&stop).deadline(at()).run().await), deadline);
+    assert_eq!(time_was_up(&call().deadline(at()).stop(&stop).run().await), deadline);
+    assert_eq!(time_was_up(&call().stop(&stop).attempt_timeout(secs(3)).deadline(at()).run().await), deadline);
+    let attempt = Some((TimeLimit::Attempt, secs(3)));
+    assert_eq!(time_was_up(&call().stop(&stop).attempt_timeout(secs(3)).run().await), attempt);
+    assert_eq!(time_was_up(&call().attempt_timeout(secs(3)).stop(&stop).run().await), attempt);
+    assert_eq!(time_was_up(&call().attempt_timeout(secs(9)).stop(&stop).attempt_timeout(secs(3)).run().await), attempt);
+}
+
+// Rule T17.
+#[tokio::test(start_paused = true)]
+async fn of_two_handles_the_last_one_counts() {
+    let (strategy, first, second) = (standard(), Stop::new(), Stop::new());
+    first.stop();
+    let call = || retry(&strategy, || ready(SAFE)).stop(&first).stop(&second);
+    let report = tokio::join!(call().report(), stops(&second, millis(500))).0;
+    assert_eq!((report.attempts, report.elapsed), (1, millis(500)));
+    assert_eq!((call().report().await.attempts, report.reason), (0, Some(RetryError::Stopped)));
+}
+
+// Rules T17, T19.
+#[test]
+fn under_a_test_guard_skipped_waits_count_for_the_limits_beside_it() {
+    let _test = test::begin();
+    let (strategy, stop) = (standard(), Stop::new());
+    // Waits of 1 and 2 seconds fit, and one of 4 seconds does not.
+    let report = retry_blocking(&strategy, || SAFE).stop(&stop).max_time(secs(6)).report();
+    assert_eq!((report.attempts, report.reason), (3, Some(RetryError::MaxTime)));
+}
+
 // Rule T19.
 #[tokio::test(start_paused = true)]
 async fn the_wait_of_a_long_poll_ends_too() {
@@ -232,6 +273,12 @@ async fn the_wait_of_a_long_poll_ends_too() {
     let report = tokio::join!(call.report(), stops(&stop, millis(300))).0;
     assert_eq!((report.outcome, report.reason), (SAFE, Some(RetryError::QuotaExhausted)));
     assert_eq!(began.elapsed(), millis(300));
+
+    let (stop, began) = (Stop::new(), Instant::now());
+    let call = retry(&strategy, || ready(SAFE)).stop(&stop).long_polling();
+    let report = tokio::join!(call.report(), stops(&stop, millis(300))).0;
+    assert_eq!((report.outcome, report.reason), (SAFE, Some(RetryError::QuotaExhausted)));
+    assert_eq!(began.elapsed(), millis(300), "in the other order");
 }
 
 // Rule T17.

@@ -1,10 +1,11 @@
 //! The `tracing` events of an operation.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{Failed, Flaky, Recorder, secs};
-use retry_core::{EvidenceRetryStrategy, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
+use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use retry_core::{EvidenceRetryStrategy, Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
+use tokio::time::sleep;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -210,4 +211,82 @@ async fn the_name_of_a_closure_is_its_path() {
         "{}",
         all[0]
     );
+}
+
+// Rule O6.
+#[tokio::test(start_paused = true)]
+async fn waits_that_are_no_backoff_are_events() {
+    let limited = Recorder::new().waiting([millis(1500), millis(20)]);
+    assert_eq!(
+        lines(retry(&limited, || async { Ok::<_, Failed>(()) }).name("get").run()).await,
+        [
+            r#"TRACE limited: operation="get" attempt=1 wait_ms=1500"#,
+            r#"TRACE limited: operation="get" attempt=1 wait_ms=20"#,
+            r#"TRACE attempt_started: operation="get" attempt=1"#,
+            r#"TRACE succeeded: operation="get" attempt=1 recorded=true"#,
+        ]
+    );
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(4).name("queue");
+    let poll = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).long_polling().name("receive");
+    assert_eq!(
+        lines(poll.run()).await[2..],
+        [
+            r#"WARN quota_exhausted: strategy="queue" capacity=4"#,
+            r#"DEBUG held_back: operation="receive" strategy="queue" attempt=1 wait_ms=1000"#,
+            r#"DEBUG stopped: operation="receive" strategy="queue" attempt=1 reason="quota_exhausted" error_type="other" quota=4"#,
+        ]
+    );
+}
+
+/// Returns the events of a call whose first attempt takes 300 ms, and whose hedge is sent after 100 ms and takes this time.
+async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> Vec<String> {
+    let hedge = Hedge::after(millis(100));
+    let calls = std::cell::Cell::new(0);
+    let call = retry(strategy, || {
+        let time = if calls.replace(calls.get() + 1) == 0 { 300 } else { hedge_takes };
+        async move {
+            sleep(millis(time)).await;
+            Ok::<_, Failed>(())
+        }
+    });
+    lines(call.name("get").hedge(&hedge).run()).await
+}
+
+// Rules O6, V12.
+#[tokio::test(start_paused = true)]
+async fn hedges_are_events() {
+    for (hedge_takes, end) in [(50, ["won=true", "attempt=2"]), (900, ["won=false", "attempt=1"])] {
+        assert_eq!(
+            hedged(&StandardRetryStrategy::new(), hedge_takes).await[1..4],
+            [
+                r#"DEBUG hedge_sent: operation="get" attempt=2"#,
+                r#"TRACE attempt_started: operation="get" attempt=2"#,
+                &format!(r#"DEBUG hedge_ended: operation="get" attempt=2 {}"#, end[0]),
+            ]
+        );
+        let ended = hedged(&StandardRetryStrategy::new(), hedge_takes).await.pop().unwrap();
+        assert!(ended.contains(&format!(r#"succeeded: operation="get" {} recorded=true"#, end[1])), "{ended}");
+    }
+    let off = StandardRetryStrategy::new();
+    off.set_enabled(false);
+    assert_eq!(hedged(&off, 50).await[1], r#"DEBUG hedge_not_sent: operation="get" attempt=1 reason="disabled""#);
+    // The first report of a function whose strategy sells none is a warning.
+    let not_sold = ["WARN", "DEBUG"]
+        .map(|level| format!(r#"{level} hedge_not_sent: operation="get" attempt=1 reason="not_sold""#));
+    for expected in not_sold {
+        assert_eq!(hedged(&Recorder::new(), 50).await[1], expected);
+    }
+}
+
+// Rules O6, O18.
+#[tokio::test(start_paused = true)]
+async fn the_first_retry_within_an_attempt_is_a_warning() {
+    let [outer, inner] = [4, 3].map(|max| StandardRetryStrategy::new().max_attempts(max));
+    let nested = async || {
+        let flaky = Flaky::new(1, Failed::SAFE);
+        let inner = || retry(&inner, || async { flaky.call() }).name("inner").run();
+        lines(retry(&outer, inner).name("outer").run()).await
+    };
+    assert_eq!(nested().await[3], r#"WARN nested: operation="inner" attempt=1 outer="outer" max_attempts=12"#);
+    assert!(nested().await.iter().all(|line| !line.contains("nested")), "once for two functions");
 }

@@ -14,7 +14,8 @@ use crate::time::{Clock, Timestamp};
 
 /// The limiter of a [`ConfiguredStrategy`](super::ConfiguredStrategy) whose mode the configuration chooses.
 ///
-/// It has the limiters of all modes, and keeps them when the mode changes.
+/// It has the limiters of all modes, and keeps them when the mode changes. Only the configuration creates it, so it is never
+/// part of a pair.
 #[derive(Debug)]
 pub struct ModeLimiter {
     adaptive: AdaptiveLimiter,
@@ -228,14 +229,6 @@ impl SendLimiter for ModeLimiter {
 
     fn uncounted(&self, place: &ModePlace) -> u32 {
         place.throttled().attempts()
-    }
-
-    fn put_back(&self, place: &mut ModePlace) {
-        match place {
-            ModePlace::Unlimited { .. } => {}
-            ModePlace::Adaptive { place, .. } => self.adaptive.put_back(place),
-            ModePlace::Paced(place) => self.paced.put_back(place),
-        }
     }
 
     fn release(&self, place: &mut ModePlace) {

@@ -51,23 +51,27 @@ pub(super) struct KindQuota<Q> {
     pub(super) evidence: Option<EvidenceQuota>,
 }
 
+impl<Q: RetryQuota> KindQuota<Q> {
+    /// Returns the quota that is in use, for what is not on the path of an attempt.
+    fn used(&self) -> &dyn RetryQuota {
+        match &self.evidence {
+            None => &self.of_code,
+            Some(evidence) => evidence,
+        }
+    }
+}
+
 impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-        match &self.evidence {
-            None => self.of_code.try_acquire(cost, clock),
-            Some(evidence) => evidence.try_acquire(cost, clock),
-        }
+        self.used().try_acquire(cost, clock)
     }
 
     fn refund(&self, amount: u32) {
-        match &self.evidence {
-            None => self.of_code.refund(amount),
-            Some(evidence) => evidence.refund(amount),
-        }
+        self.used().refund(amount);
     }
 
     fn available(&self) -> u32 {
-        self.evidence.as_ref().map_or_else(|| self.of_code.available(), RetryQuota::available)
+        self.used().available()
     }
 
     #[inline]
@@ -79,10 +83,7 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
     }
 
     fn give_back(&self, paid: u32) {
-        match &self.evidence {
-            None => self.of_code.give_back(paid),
-            Some(evidence) => evidence.give_back(paid),
-        }
+        self.used().give_back(paid);
     }
 
     #[inline]
@@ -94,25 +95,19 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
     }
 
     fn retry_succeeded(&self, paid: u32, refund: u32) {
-        match &self.evidence {
-            None => self.of_code.retry_succeeded(paid, refund),
-            Some(evidence) => evidence.retry_succeeded(paid, refund),
-        }
+        self.used().retry_succeeded(paid, refund);
     }
 
     fn is_low(&self) -> bool {
-        self.evidence.as_ref().map_or_else(|| self.of_code.is_low(), RetryQuota::is_low)
+        self.used().is_low()
     }
 
     fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
-        match &self.evidence {
-            None => self.of_code.pay_hedge(cost, clock),
-            Some(evidence) => evidence.pay_hedge(cost, clock),
-        }
+        self.used().pay_hedge(cost, clock)
     }
 
     fn mode(&self) -> Option<QuotaMode> {
-        self.evidence.as_ref().map_or_else(|| self.of_code.mode(), RetryQuota::mode)
+        self.used().mode()
     }
 
     #[inline]
@@ -124,10 +119,7 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
     }
 
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
-        match &self.evidence {
-            None => self.of_code.note_refusal(cost, strategy),
-            Some(evidence) => evidence.note_refusal(cost, strategy),
-        }
+        self.used().note_refusal(cost, strategy);
     }
 
     fn as_bucket(&self) -> Option<&TokenBucket> {

@@ -4,9 +4,7 @@ use super::*;
 use crate::support::secs;
 use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::strategy::{ForeignToken, LimitedRetryStrategy};
-use retry_core::{
-    Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryStrategy, RetryToken, Success, without_retries,
-};
+use retry_core::{Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryStrategy, Success, without_retries};
 
 /// Makes a call whose first attempt takes 200 ms. Returns the calls of the service.
 async fn calls(strategy: &impl RetryStrategy) -> usize {
@@ -125,30 +123,18 @@ async fn a_hedge_is_one_of_max_attempts() {
 /// A strategy with the three methods that have no default.
 struct Plain;
 
-struct Number(u32);
-
-impl RetryToken for Number {
-    fn attempt(&self) -> u32 {
-        self.0
-    }
-
-    fn delay(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
 impl RetryStrategy for Plain {
-    type Token = Number;
+    type Token = Attempt;
 
-    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Number, RetryError> {
-        Ok(Number(1))
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(1))
     }
 
-    fn refresh_retry_token(&self, token: Number, _: &Failure, _: &dyn Clock) -> Result<Number, RetryError> {
-        Ok(Number(token.0 + 1))
+    fn refresh_retry_token(&self, token: Attempt, _: &Failure, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(token.0 + 1))
     }
 
-    fn record_success(&self, _: Number, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _: Attempt, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(())
     }
 }

@@ -5,8 +5,8 @@ use retry_core::policy::Usage;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorFault, Event, EventKind, Failure, Observer, RetryDirective, RetryPolicy, RetryStrategy, RetryToken,
-    Success, Timer, policy_fn,
+    Clock, ErrorFault, Event, EventKind, Failure, Observer, RetryDirective, RetryPolicy, RetryStrategy, Success, Timer,
+    policy_fn,
 };
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
@@ -168,42 +168,30 @@ async fn the_outcome_of_a_hedge_that_failed_finally_is_not_kept() {
 #[derive(Default)]
 struct Settling(RefCell<Vec<u32>>);
 
-struct Number(u32);
-
-impl RetryToken for Number {
-    fn attempt(&self) -> u32 {
-        self.0
-    }
-
-    fn delay(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
 impl RetryStrategy for Settling {
-    type Token = Number;
+    type Token = Attempt;
 
-    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Number, RetryError> {
-        Ok(Number(1))
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(1))
     }
 
-    fn refresh_retry_token(&self, token: Number, _: &Failure, _: &dyn Clock) -> Result<Number, RetryError> {
-        Ok(Number(token.0 + 1))
+    fn refresh_retry_token(&self, token: Attempt, _: &Failure, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(token.0 + 1))
     }
 
-    fn record_success(&self, _: Number, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _: Attempt, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(())
     }
 
-    fn ready(&self, _: &mut Number, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+    fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         Ready::Now
     }
 
-    fn acquire_hedge(&self, token: &Number, _: &dyn Clock) -> Result<Number, RetryError> {
-        Ok(Number(token.0 + 1))
+    fn acquire_hedge(&self, token: &Attempt, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(token.0 + 1))
     }
 
-    fn settle(&self, token: &mut Number, _: Usage) {
+    fn settle(&self, token: &mut Attempt, _: Usage) {
         self.0.borrow_mut().push(token.0);
     }
 }

@@ -127,6 +127,8 @@ async fn the_last_outcome_is_kept_and_no_wait_ends_after_the_deadline() {
     let report = retry(&strategy, || script.attempt()).deadline(at).attempt_timeout(secs(8)).report().await;
     assert_eq!((report.outcome, report.reason), (SAFE, Some(RetryError::MaxTime)));
     assert_eq!((report.attempts, report.elapsed), (2, millis(2500)));
+    let call = retry(&strategy, stuck).attempt_timeout(secs(8)).deadline(Instant::now() + millis(2500));
+    assert_eq!(time_was_up(&call.run().await), Some((TimeLimit::Deadline, millis(2500))), "in the other order");
 }
 
 // Rules T11, T14.

@@ -21,6 +21,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use tests::program::cases;
 
 /// What a service does in an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -282,7 +283,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     // Rules W5, W8, D1, D6.
     #[test]

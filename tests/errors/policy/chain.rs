@@ -239,3 +239,20 @@ fn one_line_makes_a_typed_context_known() {
     assert_eq!(eyre_first.evaluate(&eyre::Ok(7)), RetryDirective::succeed());
     assert!(format!("{eyre_first:?}").starts_with("WholeFirst { chain: ChainPolicy { added: 1,"), "{eyre_first:?}");
 }
+
+// Rules P7, V5.
+#[test]
+fn a_chain_policy_says_whether_the_operation_may_be_executed_twice_if_that_was_set() {
+    type Outcome = Result<(), AnyError>;
+
+    fn says(policy: impl RetryPolicy<Outcome>) -> Option<bool> {
+        policy.is_idempotent()
+    }
+
+    let whole = |policy: ChainPolicy| policy.whole_first(|_: &AnyError| None);
+    for stated in [true, false] {
+        let policy = ChainPolicy::new().idempotent(stated);
+        assert_eq!((says(policy), says(whole(policy))), (Some(stated), Some(stated)));
+    }
+    assert_eq!((says(ChainPolicy::new()), says(whole(ChainPolicy::new()))), (None, None));
+}

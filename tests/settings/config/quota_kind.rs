@@ -4,7 +4,10 @@ use super::CLOCK;
 use crate::support::{ByHand, Failed, secs};
 use retry_core::config::{ConfigSource, ConfiguredStrategy, QuotaKind};
 use retry_core::quota::{EvidenceQuota, NoQuota, QuotaMode};
-use retry_core::{ConfigError, Failure, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy, Success};
+use retry_core::{
+    ConfigError, Failure, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy, Success, TokenBucket,
+};
+use std::sync::Arc;
 
 fn read(quota: &str) -> Result<RetryConfig, ConfigError> {
     let text = format!("[store.quota]\n{quota}");
@@ -132,4 +135,71 @@ fn the_kind_stays_while_a_strategy_runs() {
     assert_eq!((by_evidence.quota_mode(), bucket.quota_mode()), (Some(QuotaMode::Full), None));
     let of_code = RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
     assert_eq!(of_code.unwrap().quota_mode(), Some(QuotaMode::Full));
+}
+
+/// A step of an operation with a quota.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Success,
+    Failure,
+    NotSent,
+    LateSuccess,
+    GivenUp,
+    Hedge,
+}
+
+/// Returns what can be seen of a quota after each step.
+fn seen_after(strategy: &impl RetryStrategy, steps: &[Step]) -> Vec<String> {
+    let clock = ByHand::at(secs(100));
+    let initial = || strategy.acquire_initial_token(&clock).unwrap();
+    let failure = Failure::of(&Failed::SAFE);
+    let take = |step: &Step| {
+        clock.advance(secs(2));
+        let retry = || strategy.refresh_retry_token(initial(), &failure, &clock);
+        let is_granted = match step {
+            Step::Success => strategy.record_success(initial(), &Success::default(), &clock).is_ok(),
+            Step::Failure => retry().is_ok(),
+            Step::NotSent => retry().is_ok_and(|token| {
+                strategy
+                    .refresh_retry_token(token, &failure.with_sent(false), &clock)
+                    .map(|token| strategy.release(token))
+                    .is_ok()
+            }),
+            Step::LateSuccess => {
+                retry().is_ok_and(|token| strategy.record_success(token, &Success::default(), &clock).is_ok())
+            }
+            Step::GivenUp => retry().map(|token| strategy.release(token)).is_ok(),
+            Step::Hedge => strategy
+                .acquire_hedge(&initial(), &clock)
+                .map(|hedge| strategy.record_success(hedge, &Success::default(), &clock))
+                .is_ok(),
+        };
+        format!("{step:?} {is_granted} {:?} {:?}", strategy.quota_level(), strategy.quota_mode())
+    };
+    steps.iter().map(take).collect()
+}
+
+// Rules C26, Q12, V9.
+#[test]
+fn a_chosen_quota_does_in_each_step_what_it_does_in_code() {
+    use Step::{Failure as Fails, GivenUp, Hedge, LateSuccess, NotSent, Success as Succeeds};
+    let mut steps = vec![Succeeds; 40];
+    steps.extend([Hedge, Hedge, Fails, LateSuccess, NotSent, GivenUp, Hedge, Fails, NotSent, LateSuccess, Hedge]);
+    steps.extend([Fails; 9]);
+    steps.extend([LateSuccess, NotSent, GivenUp, Hedge, Succeeds, Succeeds]);
+    let by_evidence = seen_after(&StandardRetryStrategy::new().with_quota(EvidenceQuota::new()), &steps);
+    assert_eq!(seen_after(&evidence().build(), &steps), by_evidence);
+    let bucket = || StandardRetryStrategy::new().quota_capacity(40);
+    let by_bucket = seen_after(&bucket(), &steps);
+    assert_eq!(seen_after(&RetryConfig::new().build_on(bucket()).unwrap(), &steps), by_bucket);
+    let shared =
+        RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(Arc::new(TokenBucket::new(40)))).unwrap();
+    assert_eq!(seen_after(&shared, &steps), by_bucket);
+    assert_ne!(by_evidence, by_bucket);
+    for outcomes in [&by_evidence, &by_bucket] {
+        for step in ["Failure", "Hedge"] {
+            let granted = |is: bool| outcomes.iter().any(|line| line.starts_with(&format!("{step} {is}")));
+            assert!(granted(true) && granted(false), "{step} is granted and refused: {outcomes:?}");
+        }
+    }
 }

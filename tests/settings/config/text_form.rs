@@ -7,9 +7,9 @@ use retry_core::config::{ConfigSource, QuotaKind, RetryMode, RetryPreset};
 use retry_core::limit::Rejections;
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_core::{Jitter, RetryConfig};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::{BytesDeserializer, MapDeserializer};
+use serde::de::value::{BytesDeserializer, MapDeserializer, StrDeserializer};
+use serde::de::{Deserializer, IntoDeserializer, Visitor, value};
+use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{from_str, json, to_value};
 use std::path::Path;
 use std::time::Duration;
@@ -362,10 +362,7 @@ proptest! {
 }
 
 /// A group of settings whose values are of one type of serde's data model.
-fn with_value<'de, V: IntoDeserializer<'de, serde::de::value::Error>>(
-    key: &'static str,
-    value: V,
-) -> Result<RetryConfig, String> {
+fn with_value<'de, V: IntoDeserializer<'de, value::Error>>(key: &'static str, value: V) -> Result<RetryConfig, String> {
     RetryConfig::deserialize(MapDeserializer::new([(key, value)].into_iter())).map_err(|error| error.to_string())
 }
 
@@ -385,6 +382,58 @@ fn a_number_is_read_in_each_type_that_a_format_gives_it() {
 fn bytes_are_refused_by_name() {
     let error = with_value("max_attempts", BytesDeserializer::new(b"4")).unwrap_err();
     assert!(error.contains("bytes"), "{error}");
+}
+
+/// A value of a format that marks options, names its types or has enums. RON is such a format.
+#[derive(Clone, Copy)]
+enum Marked {
+    None,
+    Some(&'static str),
+    Named(&'static str),
+    Enum(&'static str),
+}
+
+impl<'de> Deserializer<'de> for Marked {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, value::Error> {
+        match self {
+            Self::None => visitor.visit_none(),
+            Self::Some(text) => visitor.visit_some(StrDeserializer::new(text)),
+            Self::Named(text) => visitor.visit_newtype_struct(StrDeserializer::new(text)),
+            Self::Enum(variant) => visitor.visit_enum(StrDeserializer::new(variant)),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, value::Error> for Marked {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+#[test]
+fn marks_of_options_and_names_of_types_are_looked_through_and_enums_are_refused() {
+    let expected = RetryConfig::new().mode(RetryMode::Paced);
+    assert_eq!(with_value("mode", Marked::Some("paced")).unwrap(), expected);
+    assert_eq!(with_value("mode", Marked::Named("paced")).unwrap(), expected);
+    assert_eq!(with_value("mode", Marked::None).unwrap(), RetryConfig::new());
+    assert_eq!(
+        with_value("mode", Marked::Enum("paced")).unwrap_err(),
+        "invalid type: enum, expected a group of settings"
+    );
+    assert!(
+        error("null").starts_with(r#"invalid settings "null": expected a group of the keys "#),
+        "{}",
+        error("null")
+    );
 }
 
 #[test]

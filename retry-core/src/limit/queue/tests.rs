@@ -4,6 +4,7 @@ use super::{SendQueue, SendSupply, Ticket, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::env;
 use std::time::Duration;
 
 /// A limit at a rate that the program sets. It counts the sends that were taken and not given back.
@@ -104,8 +105,15 @@ fn check(queue: &SendQueue<Counted>, operations: &[Operation], made: usize) {
     assert!((limit.came_in - taken - limit.sends).abs() < 1e-6, "{limit:?}");
 }
 
+/// Returns a configuration with 500 programs, or fewer under the slow Miri, or as many as `PROPTEST_CASES` says.
+fn programs() -> ProptestConfig {
+    let (config, default) = (ProptestConfig::default(), if cfg!(miri) { 20 } else { 500 });
+    let is_set = env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig { cases: if is_set { config.cases } else { default }, ..config }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 500 }))]
+    #![proptest_config(programs())]
 
     #[test]
     fn sends_and_places_are_conserved_in_any_program(steps in prop::collection::vec(steps(), 1..150)) {
