@@ -105,11 +105,9 @@ impl Prometheus {
         let answer = Command::new("promtool").args(["query", "instant", &server, query]).output().unwrap();
         let text = String::from_utf8(answer.stdout).unwrap();
         let error = String::from_utf8(answer.stderr).unwrap();
-        // It may not listen yet. Anything else is a mistake in the query.
-        assert!(
-            answer.status.success() || error.contains("refused") || error.contains("unavailable"),
-            "{query}: {error}"
-        );
+        // It may not listen yet, or still be starting. Anything else is a mistake in the query.
+        let is_starting = ["refused", "Unavailable", "unavailable"].iter().any(|word| error.contains(word));
+        assert!(answer.status.success() || is_starting, "{query}: {error}");
         let values = text.lines().filter_map(|line| line.rsplit_once(" => ")?.1.split(' ').next()?.parse().ok());
         values.filter(|value: &f64| value.is_finite()).collect()
     }
