@@ -58,6 +58,9 @@ async fn a_poll_whose_retry_the_quota_refuses_waits_for_the_delay_of_that_retry(
     let report = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).long_polling().report().await;
     assert_eq!((report.attempts, report.reason), (2, Some(RetryError::QuotaExhausted)));
     assert_eq!((report.elapsed, strategy.quota().available()), (secs(1 + 2), 0));
+    let strategy = paying_for(1);
+    let twice = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).long_polling().long_polling();
+    assert_eq!(twice.report().await.elapsed, secs(1 + 2), "asked for twice, it waits once");
 }
 
 // Rule R20.

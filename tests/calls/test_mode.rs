@@ -7,8 +7,8 @@ use crate::script::Error;
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::test::{TestGuard, begin, is_active};
 use retry_core::{
-    AdaptiveRetryStrategy, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TimeLimit, retry,
-    retry_blocking, retryable,
+    AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy,
+    TimeLimit, retry, retry_blocking, retryable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -68,6 +68,16 @@ async fn jitter_has_a_fixed_seed() {
     assert_eq!(delays(begin()).await, first);
     assert_ne!(delays(begin().seed(1)).await, first);
     assert_eq!(delays(begin().seed(0)).await, first);
+}
+
+// Rules G4, L7.
+#[tokio::test]
+async fn the_maximum_of_a_test_counts_attempts_that_a_limiter_does_not_count() {
+    let strategy = PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(2));
+    let call = async || retry(&strategy, async || Err::<(), _>(Failed::THROTTLED)).run().await;
+    let test = begin().max_attempts(3);
+    call().await.unwrap_err();
+    test.only().assert_ended(3, Some(RetryError::MaxAttempts));
 }
 
 // Rule G1.

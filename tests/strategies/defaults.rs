@@ -10,7 +10,7 @@ use retry_core::strategy::{
 };
 use retry_core::test::FindingKind;
 use retry_core::{
-    RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokioTimer, policy_fn,
+    Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokioTimer, policy_fn,
 };
 use std::fmt::Debug;
 use std::time::Duration;
@@ -79,6 +79,14 @@ fn no_quota_is_always_full() {
 fn a_function_as_a_policy_is_printed_without_the_function() {
     let policy = policy_fn(|_: &Result<(), ()>| RetryDirective::succeed());
     assert_eq!(format!("{policy:?}"), "PolicyFn { .. }");
+}
+
+#[test]
+fn a_success_has_neither_a_class_nor_a_wait() {
+    let success = RetryDirective::succeed().after(Some(millis(1)));
+    assert_eq!(success, RetryDirective::succeed());
+    let failure = Failure::from_directive(success);
+    assert_eq!((failure.is_retryable(), failure.error_type(), failure.retry_after()), (false, None, None));
 }
 
 #[test]

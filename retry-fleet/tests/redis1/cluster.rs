@@ -53,6 +53,16 @@ fn set_up(masters: &[Client], ports: &[u16]) {
     }
 }
 
+#[tokio::test]
+async fn the_fleets_of_a_cluster_are_listed_node_by_node() {
+    let nodes = ClusterClient::builder(["redis://127.0.0.1:1"]);
+    let mut store = RedisStore::try_from(nodes).unwrap();
+    assert_eq!(
+        store.fleets().await.unwrap_err().to_string(),
+        "can't list the fleets of a cluster: list those of each node"
+    );
+}
+
 // Rule F12.
 #[tokio::test]
 async fn fleets_are_in_slots_of_a_cluster_and_return_with_their_node() {

@@ -3,9 +3,12 @@
 
 use super::{Events, standard};
 use crate::support::{Failed, secs};
-use ::tower::{Layer, ServiceExt, service_fn};
-use retry_core::tower::RetryLayer;
-use retry_core::{AdaptiveRetryStrategy, RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, policy_fn};
+use ::tower::{Layer, Service, ServiceExt, service_fn};
+use retry_core::tower::{RetryLayer, WithoutRetriesLayer};
+use retry_core::{
+    AdaptiveRetryStrategy, Hedge, RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryStrategy,
+    policy_fn,
+};
 use std::cell::Cell;
 use std::error::Error;
 use std::future::ready;
@@ -154,4 +157,25 @@ async fn a_clone_can_differ_from_the_first_request() {
     let (outcome, ()) = tokio::join!(layer.layer(service).oneshot("hello"), server);
     assert_eq!(outcome.unwrap(), "world");
     assert_eq!(clones.get(), 3, "one clone before each attempt");
+}
+
+#[tokio::test]
+async fn no_debug_text_of_a_response_future_shows_the_request() {
+    static STORE: StandardRetryStrategy = StandardRetryStrategy::new().name("store");
+    static HEDGE: Hedge = Hedge::p95();
+
+    async fn answer(request: String) -> Result<usize, Failed> {
+        Ok(request.len())
+    }
+
+    let request = || "a secret".to_owned();
+    let layer = RetryLayer::new(&STORE);
+    let shown = format!("{layer:?}");
+    assert!(shown.contains("store") && shown.contains("500"), "a layer shows its strategy: {shown}");
+    let future = layer.clone().layer(service_fn(answer)).call(request());
+    assert_eq!((format!("{future:?}").as_str(), future.await), ("ResponseFuture { .. }", Ok(8)));
+    let future = layer.hedge(&HEDGE).layer(service_fn(answer)).call(request());
+    assert_eq!((format!("{future:?}").as_str(), future.await), ("HedgedFuture { .. }", Ok(8)));
+    let future = WithoutRetriesLayer::new().layer(service_fn(answer)).call(request());
+    assert_eq!((format!("{future:?}").as_str(), future.await), ("WithoutRetriesFuture { .. }", Ok(8)));
 }

@@ -222,7 +222,7 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
     let broken = &mut serde_json::Deserializer::from_str("{");
     let error = RetryConfig::from_file_section("s.json", "", broken).unwrap_err();
     assert!(error.to_string().starts_with(r#"file "s.json": the file is malformed: EOF"#), "{error}");
-    assert_eq!((error.key(), error.suggestion()), (None, None));
+    assert_eq!((error.key(), error.suggestion(), error.part()), (None, None, None));
 }
 
 // Rule C17.
