@@ -7,8 +7,8 @@ use crate::script::Error;
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::test::{TestGuard, begin, is_active};
 use retry_core::{
-    AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy,
-    TimeLimit, retry, retry_blocking, retryable,
+    AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    StandardRetryStrategy, TimeLimit, retry, retry_blocking, retryable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -53,6 +53,19 @@ async fn the_maximum_of_attempts_can_be_set() {
     let test = begin().max_attempts(0);
     let _ = fetch(&Flaky::new(9, Failed::SAFE)).await;
     test.only().assert_ended(1, Some(RetryError::MaxAttempts));
+}
+
+// Rule G4.
+#[tokio::test]
+async fn the_maximum_of_attempts_ends_retries_that_are_free_and_not_counted() {
+    static PACED: PacedRetryStrategy = PacedRetryStrategy::new();
+    for max_attempts in [1, 2, 5] {
+        let test = begin().max_attempts(max_attempts);
+        let service = Flaky::new(9, Failed::THROTTLED);
+        assert_eq!(retry(&PACED, async || service.call()).run().await, Err(Failed::THROTTLED));
+        assert_eq!(PACED.quota_level(), Some(500), "the retries were free");
+        test.only().assert_ended(max_attempts, Some(RetryError::MaxAttempts));
+    }
 }
 
 // Rule G4.
@@ -133,10 +146,10 @@ async fn a_call_that_outlives_its_guard_gives_nothing_back_to_the_real_quota() {
     static OTHER: StandardRetryStrategy = StandardRetryStrategy::new();
     assert!(OTHER.quota().try_acquire(100, &retry_core::TokioTimer));
     let test = begin();
-    let token = retry_core::RetryStrategy::acquire_initial_token(&OTHER, &retry_core::TokioTimer).unwrap();
+    let token = RetryStrategy::acquire_initial_token(&OTHER, &retry_core::TokioTimer).unwrap();
     drop(test);
     let success = retry_core::Success::default();
-    let recorded = retry_core::RetryStrategy::record_success(&OTHER, token, &success, &retry_core::TokioTimer);
+    let recorded = RetryStrategy::record_success(&OTHER, token, &success, &retry_core::TokioTimer);
     assert!(recorded.is_err(), "the token is foreign");
     assert_eq!(OTHER.quota().available(), 400);
 }

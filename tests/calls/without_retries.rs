@@ -60,6 +60,9 @@ fn a_blocking_function_inside_makes_one_attempt() {
     let report = without_retries_blocking(fails);
     assert_eq!((report.attempts, report.reason), DISABLED);
     assert_eq!(fails().attempts, 5);
+    // The end of an inner scope is not the end of the outer one.
+    let nested = without_retries_blocking(|| (without_retries_blocking(fails).attempts, fails().attempts));
+    assert_eq!((nested, fails().attempts), ((1, 1), 5));
 }
 
 // Rule R21.

@@ -202,6 +202,36 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
     );
 }
 
+// Rule V12.
+#[tokio::test(start_paused = true)]
+async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
+    let hedge = Hedge::after(secs(1));
+    let slow = async || {
+        tokio::time::sleep(secs(2)).await;
+        Ok::<_, Failed>(())
+    };
+    let reported = async |strategy: &Recorder, name: &'static str| {
+        let all = lines(retry(strategy, slow).name(name).hedge(&hedge).run()).await;
+        all.into_iter().find(|line| line.contains("hedge_not_sent")).unwrap()
+    };
+    let text = |level: &str, name: &str, reason: &str| {
+        format!(r#"{level} hedge_not_sent: operation="{name}" attempt=1 reason="{reason}""#)
+    };
+    let (one, other) = ("sells_no_hedges", "sells_no_hedges_either");
+    // Without a subscriber, nothing is remembered.
+    retry(&Recorder::new(), slow).name(one).hedge(&hedge).run().await.unwrap();
+    // An operation whose initial token was refused could buy no hedge from any strategy.
+    let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
+    assert_eq!(reported(&refusing, one).await, text("DEBUG", one, "not_sold"));
+    for name in [one, other] {
+        assert_eq!(reported(&Recorder::new(), name).await, text("WARN", name, "not_sold"));
+        assert_eq!(reported(&Recorder::new(), name).await, text("DEBUG", name, "not_sold"));
+    }
+    // Other reasons are no warnings.
+    let disabled = retry_core::without_retries(reported(&Recorder::new(), "is_disabled")).await;
+    assert_eq!(disabled, text("DEBUG", "is_disabled", "disabled"));
+}
+
 // Rule O7.
 #[tokio::test(start_paused = true)]
 async fn the_name_of_a_closure_is_its_path() {

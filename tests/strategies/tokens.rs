@@ -1,7 +1,9 @@
 //! Tokens: what a retry that is not sent gives back, and what a strategy does with a token of another one.
 
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::strategy::{ForeignToken, RetryCosts, StandardRetryToken};
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
+use retry_core::policy::Usage;
+use retry_core::strategy::{ForeignToken, LimitedRetryStrategy, RetryCosts, StandardRetryToken};
 use retry_core::{
     Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
     RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer,
@@ -104,6 +106,66 @@ fn no_hedge_is_sold_for_the_token_of_another_strategy() {
     let hedge: StandardRetryToken = strategy.acquire_hedge(&token, CLOCK).unwrap();
     assert_eq!((hedge.attempt(), strategy.quota_level()), (2, Some(495)));
     assert_eq!(other.record_success(hedge, &Success::default(), CLOCK), Err(ForeignToken));
+}
+
+/// A limiter that notes what it learns.
+#[derive(Debug, Default)]
+struct Learning(RefCell<Vec<&'static str>>);
+
+impl SendLimiter for Learning {
+    type Place = ();
+
+    fn begin(&self, _: &dyn Clock) {}
+
+    fn weigh(&self, (): &mut (), _: u32) {
+        self.0.borrow_mut().push("weight");
+    }
+
+    fn settle(&self, (): &mut (), _: Usage) {
+        self.0.borrow_mut().push("usage");
+    }
+
+    fn ask(&self, (): &mut (), _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        self.0.borrow_mut().push("question");
+        Ready::After(secs(1))
+    }
+
+    fn succeeded(&self, (): &mut (), _: &Success, _: &dyn Clock) {
+        self.0.borrow_mut().push("success");
+    }
+
+    fn failed(&self, (): &mut (), _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        self.0.borrow_mut().push("failure");
+        None
+    }
+
+    fn release(&self, (): &mut ()) {
+        self.0.borrow_mut().push("release");
+    }
+}
+
+// Rule R13.
+#[test]
+fn a_limiter_learns_nothing_from_the_token_of_another_strategy() {
+    type Limited = LimitedRetryStrategy<Learning>;
+
+    let limited = || Limited::with_limiter(standard(), Learning::default());
+    let (own, other) = (limited(), limited());
+    let use_tokens_of = |issuer: &Limited| {
+        let token = || issuer.acquire_initial_token(CLOCK).unwrap();
+        let mut first = token();
+        own.weigh(&mut first, 3);
+        let ready = own.ready(&mut first, CLOCK, None);
+        own.settle(&mut first, Usage::new(2));
+        own.release(first);
+        let retried = own.refresh_retry_token(token(), &Failure::of(&Failed::SAFE), CLOCK).map(|token| token.attempt());
+        let recorded = own.record_success(token(), &Success::default(), CLOCK);
+        (ready, retried, recorded, own.limiter().0.take())
+    };
+    let learned = vec!["weight", "question", "usage", "release", "failure", "success"];
+    assert_eq!(use_tokens_of(&own), (Ready::After(secs(1)), Ok(2), Ok(()), learned));
+    let foreign = (Ready::Now, Err(RetryError::ForeignToken), Err(ForeignToken), vec![]);
+    assert_eq!(use_tokens_of(&other), foreign);
 }
 
 // Rule Q7.

@@ -26,10 +26,10 @@ pub(crate) const fn is_warning_wanted() -> bool {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) const fn emit(
+pub(crate) fn emit(
     _: Level,
     _: (&'static str, super::OperationId),
-    _: Option<&crate::strategy::StrategyName>,
+    _: impl FnOnce() -> Option<crate::strategy::StrategyName>,
     _: u32,
     _: &super::EventKind,
 ) {
@@ -83,14 +83,19 @@ mod with_tracing {
         };
     }
 
+    /// Emits an event of an operation, whose strategy is asked for its name only if a subscriber may be interested.
     pub(crate) fn emit(
         level: Level,
         (operation, id): (&'static str, OperationId),
-        strategy: Option<&StrategyName>,
+        strategy: impl FnOnce() -> Option<StrategyName>,
         attempt: u32,
         kind: &EventKind,
     ) {
-        let (operation_id, strategy) = (tracing::field::display(id), strategy.map(StrategyName::as_str));
+        if !is_enabled(level) {
+            return;
+        }
+        let name = strategy();
+        let (operation_id, strategy) = (tracing::field::display(id), name.as_ref().map(StrategyName::as_str));
         match *kind {
             EventKind::Refused { reason } => {
                 event!(

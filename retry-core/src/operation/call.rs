@@ -144,10 +144,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     #[cold]
     fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
-        if trace::is_enabled(level) {
-            let operation = (self.name.get(), observed.own.operation_id());
-            trace::emit(level, operation, self.strategy.name().as_ref(), attempt, &kind);
-        }
+        let operation = (self.name.get(), observed.own.operation_id());
+        trace::emit(level, operation, || self.strategy.name(), attempt, &kind);
         if let Some(beginning) = O::beginning(&observed.own) {
             self.tell_observer(beginning, attempt, kind);
         }

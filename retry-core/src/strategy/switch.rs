@@ -218,3 +218,21 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         self.strategy.max_attempts()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Living, Ordering, PROCESS, SCOPE};
+
+    // No other test of this crate switches retries off.
+    #[test]
+    fn failures_look_for_a_scope_only_while_one_lives() {
+        let switches = || PROCESS.load(Ordering::Relaxed);
+        assert_eq!(switches(), 0);
+        let (one, other) = (Living::new(), Living::new());
+        assert_eq!(switches(), 2 * SCOPE);
+        drop(one);
+        assert_eq!(switches(), SCOPE);
+        drop(other);
+        assert_eq!(switches(), 0);
+    }
+}

@@ -5,13 +5,14 @@ use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::test::{Explore, FindingKind, begin, explore};
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    ChainPolicy, ErrorInfo, Hedge, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy,
-    policy_fn, retry, retry_blocking, retryable,
+    AttemptContext, ChainPolicy, ErrorInfo, Hedge, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy,
+    StandardRetryStrategy, policy_fn, retry, retry_blocking, retry_with_context, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 fn with_answers() -> Explore {
     explore().no_answer(|| Failed::NoAnswer)
@@ -201,19 +202,64 @@ fn without_an_error_what_needs_one_is_unchecked() {
     assert_eq!((found.cases, &found.unchecked[..]), (2, &expected[..]));
     found.assert_none();
 
-    // What a run shows too late ends this run.
+    // What a run shows too late ends this run, so the failure has no consequence.
     let found = explore().run(|| {
         let _test = begin().max_attempts(1);
         retry_blocking(&STORE, || Ok::<_, Valueless>(())).name("call").run().unwrap();
     });
     assert_eq!((found.cases, &found.unchecked[..]), (2, &expected[..]));
+    assert!(found.findings.is_empty() && found.notes.is_empty(), "{found}");
 
     // This policy can evaluate outcomes only.
     let found = with_answers().run(|| {
         retry_blocking(&STORE, || Ok::<_, Failed>(())).name("call").when(|_| true).run().unwrap();
     });
     let why = "its policy evaluates outcomes only";
-    assert_eq!(found.unchecked, [format!("`call` not sent: {why}"), format!("`call` without an answer: {why}")]);
+    let expected = [format!("`call` not sent: {why}"), format!("`call` without an answer: {why}")];
+    assert_eq!(found.unchecked, expected);
+
+    // A run without failures sees the other policy of this name last, so a run with a failure shows it too late.
+    let found = with_answers().run(|| {
+        let call = || retry_blocking(&STORE, || Ok::<_, Failed>(())).name("call");
+        call().when(|_| true).run().unwrap();
+        call().run().unwrap();
+    });
+    assert_eq!(found.unchecked, expected);
+    assert!(found.findings.is_empty() && found.notes.is_empty(), "{found}");
+}
+
+// Rule G11.
+#[test]
+fn an_error_is_made_once_for_each_failure_of_a_run() {
+    let runs = Runs::default();
+    let makes = runs.clone();
+    let exploration = explore().no_answer(move || {
+        makes.note('m');
+        Failed::NoAnswer
+    });
+    let log = runs.clone();
+    let found = exploration.run(move || {
+        log.begin();
+        note_end(&log, retry_blocking(&STORE, || Ok::<_, Failed>(())).run());
+    });
+    assert!(found.unchecked.is_empty() && found.findings.is_empty(), "{found}");
+    let five_times = "mmmmmNoAnswer";
+    let expected = ["m.", "mNoAnswer", five_times, "m.", "mNoAnswer", five_times];
+    assert_eq!(runs.take()[2..], expected);
+}
+
+// Rule G11.
+#[test]
+fn the_error_of_a_failure_is_the_outcome_if_the_time_is_over_in_a_later_attempt() {
+    let exploration = explore().no_answer(|| TimedOrFailed::Failed(Failed::NoAnswer));
+    let runs = explored(exploration, |runs| {
+        let attempt = async |context: AttemptContext| {
+            if context.attempt() == 1 { Ok::<_, TimedOrFailed>(()) } else { std::future::pending().await }
+        };
+        note_end(runs, block_on(retry_with_context(&STORE, attempt).max_time(Duration::from_secs(5)).run()));
+    });
+    assert_eq!(runs[..2], ["."; 2]);
+    assert_eq!(runs[2..], ["Failed(NoAnswer)"; 6]);
 }
 
 // Rule G11.

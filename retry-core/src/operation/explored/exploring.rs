@@ -34,23 +34,29 @@ impl Place {
 
     /// Returns the future of an attempt with this body.
     pub fn run<F: Future>(self, body: F) -> Exploring<F> {
-        Exploring { running: Running::new(self), body: Some(Box::pin(body)) }
+        Exploring { running: Running::new(self), body: Box::pin(body) }
     }
 
     /// Runs an attempt that blocks.
     pub fn run_blocking<R>(self, body: impl FnOnce() -> R) -> Explored<R> {
-        if self.fails(Fault::NotSent) {
+        if self.is_not_sent() {
             return Explored::failed(self.attempt, Fault::NotSent);
         }
         let outcome = {
             let _entered = self.enter();
             body()
         };
-        Explored::ran(outcome, self.attempt, true)
+        Explored::ran(outcome, self.attempt)
     }
 
-    fn fails(&self, fault: Fault) -> bool {
-        self.attempt.as_ref().is_some_and(|attempt| attempt.fails(fault))
+    /// Returns whether the attempt fails before it begins.
+    fn is_not_sent(&self) -> bool {
+        self.attempt.as_ref().is_some_and(Attempt::is_not_sent)
+    }
+
+    /// Returns whether the attempt is cut at the await that it has reached.
+    fn is_cut(&mut self) -> bool {
+        self.attempt.as_mut().is_some_and(Attempt::is_cut)
     }
 
     /// Enters the attempt, for as long as the value lives.
@@ -65,8 +71,6 @@ pub struct Explored<R> {
     ran: Option<R>,
     attempt: Option<Attempt>,
     fault: Cell<Option<Fault>>,
-    /// Whether the answer can be lost, although the body returned.
-    can_be_lost: bool,
     /// The outcome that was made for the failure.
     made: OnceCell<R>,
 }
@@ -75,12 +79,12 @@ pub struct Explored<R> {
 pub type Outcome<R> = Explored<R>;
 
 impl<R> Explored<R> {
-    fn ran(outcome: R, attempt: Option<Attempt>, can_be_lost: bool) -> Self {
-        Self { ran: Some(outcome), attempt, fault: Cell::new(None), can_be_lost, made: OnceCell::new() }
+    fn ran(outcome: R, attempt: Option<Attempt>) -> Self {
+        Self { ran: Some(outcome), attempt, fault: Cell::new(None), made: OnceCell::new() }
     }
 
     fn failed(attempt: Option<Attempt>, fault: Fault) -> Self {
-        Self { ran: None, attempt, fault: Cell::new(Some(fault)), can_be_lost: false, made: OnceCell::new() }
+        Self { ran: None, attempt, fault: Cell::new(Some(fault)), made: OnceCell::new() }
     }
 }
 
@@ -89,17 +93,16 @@ impl<R> Explored<R> {
 pub(crate) struct Running {
     place: Place,
     was_polled: bool,
-    has_awaited: bool,
 }
 
 impl Running {
     pub(crate) const fn new(place: Place) -> Self {
-        Self { place, was_polled: false, has_awaited: false }
+        Self { place, was_polled: false }
     }
 
     /// Polls the body of the attempt, unless the attempt fails.
     pub(crate) fn poll<R>(&mut self, body: impl FnOnce() -> Poll<R>) -> Poll<Explored<R>> {
-        if !std::mem::replace(&mut self.was_polled, true) && self.place.fails(Fault::NotSent) {
+        if !std::mem::replace(&mut self.was_polled, true) && self.place.is_not_sent() {
             return Poll::Ready(Explored::failed(self.place.attempt.take(), Fault::NotSent));
         }
         let polled = {
@@ -107,14 +110,11 @@ impl Running {
             body()
         };
         match polled {
-            Poll::Ready(outcome) => Poll::Ready(Explored::ran(outcome, self.place.attempt.take(), !self.has_awaited)),
-            Poll::Pending => {
-                self.has_awaited = true;
-                if self.place.fails(Fault::Cut) {
-                    return Poll::Ready(Explored::failed(self.place.attempt.take(), Fault::Cut));
-                }
-                Poll::Pending
+            Poll::Ready(outcome) => Poll::Ready(Explored::ran(outcome, self.place.attempt.take())),
+            Poll::Pending if self.place.is_cut() => {
+                Poll::Ready(Explored::failed(self.place.attempt.take(), Fault::Cut))
             }
+            Poll::Pending => Poll::Pending,
         }
     }
 }
@@ -124,8 +124,7 @@ impl Running {
 #[must_use = "futures do nothing unless polled"]
 pub struct Exploring<F> {
     running: Running,
-    /// `None` once it is ready.
-    body: Option<Pin<Box<F>>>,
+    body: Pin<Box<F>>,
 }
 
 impl<F: Future> Future for Exploring<F> {
@@ -133,18 +132,13 @@ impl<F: Future> Future for Exploring<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { running, body } = &mut *self;
-        let Some(future) = body else { return Poll::Pending };
-        let polled = running.poll(|| future.as_mut().poll(context));
-        if polled.is_ready() {
-            *body = None;
-        }
-        polled
+        running.poll(|| body.as_mut().poll(context))
     }
 }
 
 /// Returns the outcome of an attempt that can't fail in another way.
 pub(crate) fn ran<R>(outcome: R) -> Explored<R> {
-    Explored::ran(outcome, None, false)
+    Explored::ran(outcome, None)
 }
 
 /// Evaluates an outcome, or the failure in its place.
@@ -163,7 +157,7 @@ pub(crate) fn evaluated<R>(
             attempt.note(was_sent, directive, outcome.is_some());
         }
     }
-    if outcome.can_be_lost && matches!(directive, Some(RetryDirective::Succeed { .. })) && attempt.fails(Fault::Lost) {
+    if matches!(directive, Some(RetryDirective::Succeed { .. })) && attempt.loses_its_answer() {
         outcome.fault.set(Some(Fault::Lost));
     }
     let Some(fault) = outcome.fault.get() else {

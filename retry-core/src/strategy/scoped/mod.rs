@@ -386,3 +386,6 @@ impl<S: RetryStrategy> Share<Scope<S>> for Operations {}
 /// The random seed of the process for the hashes of keys. Keys can be untrusted input, so their hashes must not be
 /// predictable.
 static HASH_SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,7 @@ impl RetryToken for StandardRetryToken {
     #[inline]
     fn delay(&self) -> Duration {
         // The minimum changes nothing. With it, the compiler knows that there is no second to carry.
-        Duration::new(self.delay_secs, self.delay_nanos.min(999_999_999))
+        Duration::new(self.delay_secs, self.delay_nanos.min(Duration::MAX.subsec_nanos()))
     }
 
     #[inline]

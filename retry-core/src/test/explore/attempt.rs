@@ -29,6 +29,8 @@ pub(crate) struct Attempt {
     name: &'static str,
     /// The number of the attempt in its run.
     number: usize,
+    /// Whether its body has awaited something. Then it was cut there already, instead of losing its answer.
+    has_awaited: bool,
 }
 
 impl Attempt {
@@ -41,7 +43,7 @@ impl Attempt {
             attempts.push(false);
             attempts.len() - 1
         };
-        Some(Self { session, run, name, number })
+        Some(Self { session, run, name, number, has_awaited: false })
     }
 
     /// Records that the attempt is one of a call with a hedge, which fails at points only.
@@ -56,8 +58,24 @@ impl Attempt {
         Entered
     }
 
+    /// Returns whether the attempt fails before it begins.
+    pub(crate) fn is_not_sent(&self) -> bool {
+        self.fails(Fault::NotSent)
+    }
+
+    /// Returns whether the attempt is cut at the await that its body has reached.
+    pub(crate) fn is_cut(&mut self) -> bool {
+        self.has_awaited = true;
+        self.fails(Fault::Cut)
+    }
+
+    /// Returns whether the answer is lost, although the body returned.
+    pub(crate) fn loses_its_answer(&self) -> bool {
+        !self.has_awaited && self.fails(Fault::Lost)
+    }
+
     /// Returns whether the attempt fails now in this way. It does not while the thread unwinds.
-    pub(crate) fn fails(&self, fault: Fault) -> bool {
+    fn fails(&self, fault: Fault) -> bool {
         !std::thread::panicking() && self.run.fails(&self.session, Site::Attempts(self.name, fault), &[self.number])
     }
 

@@ -1,15 +1,9 @@
 //! What the map stores, which handles do not show.
 
-use super::{Entries, Entry};
-use crate::strategy::{StandardRetryStrategy, Switch, Switched};
-use crate::support::sync::AtomicU64;
+use super::super::tests::entry;
+use super::Entries;
+use crate::strategy::StandardRetryStrategy;
 use std::hash::BuildHasher;
-use std::sync::Arc;
-
-fn entry(key: u64) -> Arc<Entry<StandardRetryStrategy, u64>> {
-    let switched = Switched { switch: Arc::new(Switch::new()), name: None, strategy: StandardRetryStrategy::new() };
-    Arc::new(Entry { switched, last_use: AtomicU64::new(key), key })
-}
 
 #[test]
 fn an_evicted_key_leaves_nothing_behind() {
