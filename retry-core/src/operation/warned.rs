@@ -1,37 +1,47 @@
 //! The functions about which there was a warning.
 
 use crate::support::Shared;
-use crate::support::sync::{PoisonError, RwLock};
+use crate::support::sync::{Mutex, PoisonError};
 
 /// The maximum number of functions that are remembered. There are no warnings about others.
 const MAX_FUNCTIONS: usize = 256;
 
 /// The functions about which there was a warning of one kind, or pairs of functions.
 #[derive(Debug)]
-pub(super) struct Warned<F = &'static str>(Shared<RwLock<Vec<F>>>);
+pub(super) struct Warned<F = &'static str>(Shared<Mutex<Vec<F>>>);
 
 impl<F: Copy + PartialEq + Send + Sync + 'static> Warned<F> {
     pub(super) const fn new() -> Self {
-        Self(Shared::new(RwLock::new(Vec::new())))
+        Self(Shared::new(Mutex::new(Vec::new())))
     }
 
     /// Remembers a function. Returns whether it was not remembered before, and there was room for it.
     pub(super) fn is_first(&self, function: F) -> bool {
-        let is_settled = |warned: &Vec<_>| warned.len() >= MAX_FUNCTIONS || warned.contains(&function);
         self.0.with(
-            || RwLock::new(Vec::new()),
+            || Mutex::new(Vec::new()),
             |warned| {
-                if is_settled(&warned.read().unwrap_or_else(PoisonError::into_inner)) {
-                    return false;
-                }
-                let mut warned = warned.write().unwrap_or_else(PoisonError::into_inner);
-                // Another thread may have added it meanwhile.
-                let is_first = !is_settled(&warned);
+                let mut warned = warned.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_first = warned.len() < MAX_FUNCTIONS && !warned.contains(&function);
                 if is_first {
                     warned.push(function);
                 }
                 is_first
             },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_FUNCTIONS, Warned};
+
+    #[test]
+    fn each_function_is_first_once_while_there_is_room() {
+        let warned = Warned::new();
+        assert!(warned.is_first(0));
+        // A function takes the room of one, however often it is asked about.
+        assert!((0..MAX_FUNCTIONS).all(|_| !warned.is_first(0)));
+        assert!((1..MAX_FUNCTIONS).all(|function| warned.is_first(function)));
+        assert!((0..=MAX_FUNCTIONS).all(|function| !warned.is_first(function)));
     }
 }

@@ -31,9 +31,14 @@ async fn of_two_failures_of_the_same_severity_the_class_of_the_later_one_counts(
 #[tokio::test(start_paused = true)]
 async fn a_hedge_that_is_cut_and_not_retried_leaves_the_failure_of_the_first_attempt() {
     let (strategy, hedge) = (standard(), after());
-    // A timeout is not retried, because the call is not known to be idempotent.
+    let judge = policy_fn(|outcome: &Outcome| match outcome {
+        Ok(_) => RetryDirective::succeed(),
+        Err(error) if error.timeout => RetryDirective::fail(None),
+        Err(_) => RetryDirective::retry(RetryErrorType::Other),
+    });
     let service = Service::new([(150, Err(Failed::SAFE)), (1000, Ok(2)), (0, Ok(3))]);
-    let report = retry(&strategy, || service.call()).attempt_timeout(millis(300)).hedge(&hedge).report().await;
+    let call = retry(&strategy, || service.call()).policy(judge).attempt_timeout(millis(300));
+    let report = call.hedge(&hedge).report().await;
     assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(3), 3, millis(400 + 2000)));
 }
 

@@ -2,7 +2,7 @@
 
 use super::entries::Entry;
 use super::recent::Recent;
-use super::{Ordering, ScopedRetryStrategy};
+use super::{BuildHasher, HASH_SEED, Ordering, ScopedRetryStrategy};
 use crate::strategy::{StandardRetryStrategy, Switch, Switched};
 use crate::support::sync::AtomicU64;
 use std::sync::Arc;
@@ -23,6 +23,28 @@ fn only_a_use_of_a_key_that_was_not_used_last_writes_a_number() {
         scopes.scope(&key);
         assert_eq!(latest_use(), first + number, "key {key}");
     }
+}
+
+#[test]
+fn only_a_new_key_beyond_the_bound_makes_threads_forget_the_others() {
+    let scopes = ScopedRetryStrategy::<u64>::new(StandardRetryStrategy::new).max_scopes(2);
+    let is_remembered = |key: u64| scopes.recent.find(HASH_SEED.hash_one(key)).is_some();
+    // A key is remembered when it is found, so not the first time.
+    for (key, is_known) in [(1, false), (1, true), (2, true), (3, false)] {
+        scopes.scope(&key);
+        assert_eq!(is_remembered(1), is_known, "after {key}");
+    }
+}
+
+#[test]
+fn threads_are_spread_over_sixteen_groups() {
+    let (recent, entries): (_, Vec<_>) = (Recent::new(), (0..64).map(entry).collect());
+    for entry in &entries {
+        std::thread::scope(|scope| scope.spawn(|| recent.remember(0, entry)).join().unwrap());
+    }
+    // Each group has the one that came last.
+    let remembered = entries.iter().filter(|entry| Arc::strong_count(entry) > 1).count();
+    assert_eq!(remembered, 16);
 }
 
 #[test]
