@@ -2,7 +2,7 @@
 
 use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, poll_once, secs};
-use retry_core::config::RetryMode;
+use retry_core::config::{QuotaKind, RetryMode};
 use retry_core::strategy::RetryCosts;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota,
@@ -237,6 +237,26 @@ fn a_bucket_whose_capacity_changes_recovers_when_it_can_pay_what_it_refused() {
     assert_eq!(subscribed.take(), ["quota_recovered capacity=10"]);
 }
 
+// Rules C20, Q10.
+#[test]
+fn a_configuration_of_a_strategy_that_is_built_on_a_dry_bucket_is_a_change_too() {
+    let subscribed = Subscribed::new();
+    let bucket = Arc::new(TokenBucket::new(4));
+    let build =
+        |config: RetryConfig| config.build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&bucket))).unwrap();
+    let first = build(RetryConfig::new());
+    assert!(fail(&first).is_none(), "a retry costs more than 4");
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=4"]);
+    // The costs of another strategy may be lower, so a full bucket has recovered.
+    let refilled = || RetryConfig::new().try_quota_refill(1, secs(1)).unwrap();
+    let second = build(refilled().retry_costs(RetryCosts::new(2)));
+    assert_eq!(subscribed.take(), ["quota_recovered capacity=4"]);
+    assert!(fail(&second).is_some());
+    assert!(fail(&second).is_some());
+    assert!(fail(&second).is_none());
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=4"]);
+}
+
 // Rules Q7, Q10.
 #[test]
 fn a_refill_ends_the_drought_too() {
@@ -348,28 +368,33 @@ fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
 // Rule Q17.
 #[test]
 fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failures() {
-    let subscribed = Subscribed::new();
-    let strategy = EvidenceRetryStrategy::standard().name("store");
-    let clock = ByHand::at(secs(100));
-    let succeed = || {
-        let token = strategy.acquire_initial_token(&clock).unwrap();
-        strategy.record_success(token, &Success::default(), &clock).unwrap();
-    };
-    let fail = || {
-        clock.advance(secs(1));
-        let token = strategy.acquire_initial_token(&clock).unwrap();
-        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock)
-    };
-    for _ in 0..2 {
-        succeed();
-        while fail().is_ok() {}
-        assert!(fail().is_err());
-        assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=2"]);
-        for _ in 0..1_000 {
+    fn check(strategy: impl RetryStrategy) {
+        let subscribed = Subscribed::new();
+        let clock = ByHand::at(secs(100));
+        let succeed = || {
+            let token = strategy.acquire_initial_token(&clock).unwrap();
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        };
+        let fail = || {
+            clock.advance(secs(1));
+            let token = strategy.acquire_initial_token(&clock).unwrap();
+            strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock)
+        };
+        for _ in 0..2 {
             succeed();
+            while fail().is_ok() {}
+            assert!(fail().is_err());
+            assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=2"]);
+            for _ in 0..1_000 {
+                succeed();
+            }
+            assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=2"]);
         }
-        assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=2"]);
     }
+
+    check(EvidenceRetryStrategy::standard().name("store"));
+    let chosen = RetryConfig::new().quota_kind(QuotaKind::Evidence);
+    check(chosen.build_on(StandardRetryStrategy::new().name("store")).unwrap());
 }
 
 // Rule Q17.

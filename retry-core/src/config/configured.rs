@@ -73,8 +73,6 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         let mut base = Resolved::of(&mut limited);
         let start = Arc::new(base.configured_by(config));
         base.run_with(start.kind);
-        let evidence = (start.kind == Some(QuotaKind::Evidence)).then(EvidenceQuota::new);
-        let mut limited = limited.map_quota(|of_code| KindQuota { of_code, evidence });
         if let Some(settings) = start.bucket.filter(|bucket| base.bucket != Some(*bucket)) {
             let BucketSettings { capacity, refill, .. } = settings;
             match limited.standard_mut().quota_mut().as_own_bucket() {
@@ -82,6 +80,8 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
                 None => reconfigure(limited.standard().quota(), settings, None, true),
             }
         }
+        let evidence = (start.kind == Some(QuotaKind::Evidence)).then(EvidenceQuota::new);
+        let mut limited = limited.map_quota(|of_code| KindQuota { of_code, evidence });
         if start.mode == RetryMode::Off {
             limited.standard_mut().disable_at_start();
         }

@@ -6,7 +6,7 @@ use super::parts::ConfigLimiter;
 use super::resolved::Resolved;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{LazyWaker, Ready};
-use crate::policy::{RetryErrorType, Success, Usage};
+use crate::policy::{RetryErrorType, Success};
 use crate::quota::{QuotaMode, RetryQuota};
 use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, StrategyName};
 use crate::time::Clock;
@@ -51,20 +51,13 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     }
 }
 
+// All limiters with settings count requests, so no weight and no usage is passed on.
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
     type Token = ConfiguredToken<L>;
 
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         self.limited.acquire_initial_token(clock)
-    }
-
-    fn weigh(&self, token: &mut Self::Token, weight: u32) {
-        self.limited.weigh(token, weight);
-    }
-
-    fn settle(&self, token: &mut Self::Token, usage: Usage) {
-        self.limited.settle(token, usage);
     }
 
     fn refresh_retry_token(

@@ -9,18 +9,9 @@ pub(super) fn key(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
 
-/// Returns the paths of the groups, such as `quota` and `quota.refill`. A group can be a key, too.
-pub(super) fn groups() -> Vec<&'static str> {
-    let mut groups = Vec::new();
-    for key in KEYS {
-        for (end, _) in key.path.match_indices('.') {
-            let group = &key.path[..end];
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-    }
-    groups
+/// Returns the paths of the groups, such as `quota` and `quota.refill`, each for every key in it. A group can be a key, too.
+pub(super) fn groups() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().flat_map(|key| key.path.match_indices('.').map(|(end, _)| &key.path[..end]))
 }
 
 /// Returns the names of the keys and groups in a group, or at the top if the group is empty.

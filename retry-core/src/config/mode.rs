@@ -75,10 +75,10 @@ impl RetryMode {
     }
 }
 
-/// Returns names as a list in a sentence.
+/// Returns two or more names as a list in a sentence.
 fn listed<const N: usize>(names: [&str; N]) -> String {
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
-    if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) }
+    format!("{} or {last}", others.join(", "))
 }
 
 impl FromStr for RetryMode {

@@ -135,7 +135,7 @@ impl ModeLimiter {
             ModePlace::Adaptive { place, .. } if self.adaptive.must_ask(place) => {
                 self.adaptive.ask(place, clock, waker)
             }
-            ModePlace::Paced(place) if self.paced.must_ask(place) => self.paced.ask(place, clock, waker),
+            ModePlace::Paced(place) => self.paced.ask(place, clock, waker),
             _ => Ready::Now,
         }
     }

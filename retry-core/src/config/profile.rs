@@ -68,7 +68,7 @@ struct Section<'a> {
 fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     // The indentation of the latest header or key.
-    let mut indentation = 0;
+    let mut indentation = None;
     for (number, line) in (1..).zip(text.lines()) {
         let content = line.trim();
         if content.starts_with(['#', ';']) {
@@ -86,7 +86,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
         }
         // A tab is treated as one column.
         let indented = line.chars().take_while(|character| character.is_whitespace()).count();
-        if let Some(value) = latest.filter(|_| indented > indentation) {
+        if let Some(value) = latest.filter(|_| Some(indented) > indentation) {
             let is_nested = value.text.is_empty() || value.text.starts_with('\n');
             if is_nested && !content.contains('=') {
                 return malformed("is part of a nested value and has no `=`");
@@ -97,7 +97,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
             continue;
         }
 
-        indentation = indented;
+        indentation = Some(indented);
         if let Some(name) = section_name(content) {
             sections.push(Section { name, settings: Vec::new() });
             continue;

@@ -129,8 +129,154 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
     fn section(&self) -> Option<&dyn ConfigSection> {
         self.of_code.section()
     }
+}
 
-    fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
-        self.of_code.as_own_bucket().filter(|_| self.evidence.is_none())
+#[cfg(test)]
+mod tests {
+    use super::KindQuota;
+    use crate::policy::RetryErrorType;
+    use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota};
+    use crate::time::{Clock, Timestamp};
+    use std::cell::RefCell;
+    use std::fmt::Debug;
+    use std::time::Duration;
+
+    /// A clock that stands still.
+    struct Standing;
+
+    impl Clock for Standing {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(Duration::from_secs(100))
+        }
+    }
+
+    /// A quota that notes what it is asked and told. No answer is that of a default.
+    #[derive(Debug, Default)]
+    struct Noting(RefCell<Vec<String>>);
+
+    impl Noting {
+        fn note(&self, what: impl Debug) {
+            self.0.borrow_mut().push(format!("{what:?}"));
+        }
+    }
+
+    impl RetryQuota for Noting {
+        fn try_acquire(&self, cost: u32, _: &dyn Clock) -> bool {
+            self.note(("try_acquire", cost));
+            true
+        }
+
+        fn refund(&self, amount: u32) {
+            self.note(("refund", amount));
+        }
+
+        fn available(&self) -> u32 {
+            7
+        }
+
+        fn pay(&self, cost: u32, error_type: RetryErrorType, _: &dyn Clock) -> Option<u32> {
+            self.note(("pay", cost, error_type));
+            Some(70)
+        }
+
+        fn give_back(&self, paid: u32) {
+            self.note(("give_back", paid));
+        }
+
+        fn first_succeeded(&self, refund: u32) {
+            self.note(("first_succeeded", refund));
+        }
+
+        fn retry_succeeded(&self, paid: u32, refund: u32) {
+            self.note(("retry_succeeded", paid, refund));
+        }
+
+        fn is_low(&self) -> bool {
+            true
+        }
+
+        fn pay_hedge(&self, cost: u32, _: &dyn Clock) -> Option<u32> {
+            self.note(("pay_hedge", cost));
+            Some(71)
+        }
+
+        fn mode(&self) -> Option<QuotaMode> {
+            Some(QuotaMode::Exhausted)
+        }
+
+        fn is_full(&self) -> bool {
+            true
+        }
+
+        fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
+            self.note(("note_refusal", cost, strategy));
+        }
+    }
+
+    /// What a quota is asked or told, which can change it. The answer is a number.
+    const STEPS: [fn(&dyn RetryQuota) -> Option<u32>; 8] = [
+        |quota| Some(u32::from(quota.try_acquire(1, &Standing))),
+        |quota| quota.pay(2, RetryErrorType::Timeout, &Standing),
+        |quota| quota.pay_hedge(3, &Standing),
+        |quota| {
+            quota.refund(1);
+            None
+        },
+        |quota| {
+            quota.give_back(1);
+            None
+        },
+        |quota| {
+            quota.first_succeeded(6);
+            None
+        },
+        |quota| {
+            quota.retry_succeeded(2, 8);
+            None
+        },
+        |quota| {
+            quota.note_refusal(9, Some("store"));
+            None
+        },
+    ];
+
+    fn state(quota: &dyn RetryQuota) -> (u32, bool, Option<QuotaMode>, bool) {
+        (quota.available(), quota.is_low(), quota.mode(), quota.is_full())
+    }
+
+    #[test]
+    fn each_call_reaches_the_quota_of_the_code_if_no_other_was_chosen() {
+        let quota = KindQuota { of_code: Noting::default(), evidence: None };
+        let answers = STEPS.map(|step| step(&quota));
+        assert_eq!(answers[..3], [Some(1), Some(70), Some(71)]);
+        assert_eq!(state(&quota), (7, true, Some(QuotaMode::Exhausted), true));
+        let noted = [
+            r#"("try_acquire", 1)"#,
+            r#"("pay", 2, Timeout)"#,
+            r#"("pay_hedge", 3)"#,
+            r#"("refund", 1)"#,
+            r#"("give_back", 1)"#,
+            r#"("first_succeeded", 6)"#,
+            r#"("retry_succeeded", 2, 8)"#,
+            r#"("note_refusal", 9, Some("store"))"#,
+        ];
+        assert_eq!(quota.of_code.0.take(), noted);
+    }
+
+    #[test]
+    fn each_call_reaches_the_quota_by_evidence_if_it_was_chosen() {
+        let quota = KindQuota { of_code: Noting::default(), evidence: Some(EvidenceQuota::new()) };
+        let alone = EvidenceQuota::new();
+        // An order in which each step changes the quota, except the refusal, which only warns.
+        let program: [&[_]; 4] = [&[5, 5, 2, 0, 3, 0, 4], &[6; 100], &[2, 1], &[5; 100]];
+        let mut changes = [false; 8];
+        for &step in program.iter().copied().flatten().chain(&[7]) {
+            let before = state(&alone);
+            assert_eq!(STEPS[step](&quota), STEPS[step](&alone), "step {step}");
+            assert_eq!(state(&quota), state(&alone), "after step {step}");
+            changes[step] |= before != state(&alone);
+        }
+        assert_eq!(changes, [true, true, true, true, true, true, true, false]);
+        assert_eq!(quota.of_code.0.take(), [""; 0]);
     }
 }

@@ -75,7 +75,6 @@ impl Resolved {
     pub(super) fn run_with(&mut self, kind: Option<QuotaKind>) {
         self.is_running = true;
         self.kind = kind;
-        self.bucket = self.bucket.filter(|_| kind != Some(QuotaKind::Evidence));
     }
 
     /// Returns these settings, overridden by those of the configuration.

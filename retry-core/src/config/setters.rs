@@ -128,7 +128,7 @@ impl RetryConfig {
     ///
     /// Returns an error if the period is zero.
     pub fn try_quota_refill(mut self, amount: u32, every: Duration) -> Result<Self, ConfigError> {
-        TokenBucket::new(0).try_refill(amount, every).map_err(in_code)?;
+        TokenBucket::check_period(every).map_err(in_code)?;
         self.set.quota_refill = Some(Refill::new(amount, every));
         Ok(self)
     }

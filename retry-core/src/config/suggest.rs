@@ -32,3 +32,27 @@ fn distance(from: &str, to: &str) -> usize {
     }
     row.last().copied().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn a_distance_is_the_smallest_number_of_changed_characters() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("abc", "abc", 0),
+            ("kitten", "sitting", 3),
+            ("flaw", "lawn", 2),
+            ("ab", "ba", 2),
+            ("aab", "b", 2),
+            ("b", "aab", 2),
+            ("abcdef", "azced", 3),
+            ("größe", "grösse", 2),
+        ] {
+            assert_eq!((distance(from, to), distance(to, from)), (expected, expected), "{from} {to}");
+        }
+    }
+}

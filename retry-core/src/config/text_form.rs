@@ -147,7 +147,7 @@ fn read_group(
 ) -> Result<(), Problem> {
     for (name, node) in members {
         let path = join(group, &name);
-        let inner = groups().into_iter().find(|group| *group == path);
+        let inner = groups().find(|group| *group == path);
         match (node, key(&path), inner) {
             (_, None, None) => return Err(unknown(group, &name)),
             (Node::Nothing, ..) => {}

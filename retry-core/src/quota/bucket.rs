@@ -78,10 +78,16 @@ impl TokenBucket {
     ///
     /// Returns an error if the period is zero.
     pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
+        Self::check_period(every)?;
+        Ok(self.refill(amount, every))
+    }
+
+    /// Checks the period of a refill.
+    pub(crate) fn check_period(every: Duration) -> Result<(), InvalidSetting> {
         if every.is_zero() {
             return Err(InvalidSetting::new("refill period", "0s", "a duration longer than zero"));
         }
-        Ok(self.refill(amount, every))
+        Ok(())
     }
 
     /// Returns a full bucket with another capacity and the same refill.

@@ -369,3 +369,31 @@ fn a_change_of_the_capacity_under_load_stays_within_it() {
     assert_eq!(strategy.quota().available(), 600);
     assert!(strategy.quota().try_acquire(600, CLOCK));
 }
+
+// Rules C20, G2.
+#[tokio::test(start_paused = true)]
+async fn a_refill_that_begins_under_a_test_guard_does_not_pay_for_the_waits_before_it() {
+    let _test = begin();
+    let strategy = capacity(100).build();
+    let call = async |hint: u64| {
+        let service = Flaky::new(1, Failed::SAFE.after(secs(hint)));
+        retry(&strategy, async || service.call()).run().await.unwrap();
+    };
+    assert!(strategy.quota().try_acquire(50, CLOCK));
+    call(100).await;
+    assert_eq!(strategy.quota().available(), 50 - 5 + 1);
+    strategy.apply(&capacity(100).try_quota_refill(3, secs(50)).unwrap(), CLOCK).unwrap();
+    call(120).await;
+    assert_eq!(strategy.quota().available(), 46 - 5 + 1, "the retry was paid for before its wait");
+    call(1).await;
+    assert!(strategy.quota().available() > 42, "the time of its wait has refilled the quota");
+}
+
+// Rules C11, G1.
+#[test]
+fn the_bucket_of_a_test_has_the_capacity_that_was_configured() {
+    let strategy = capacity(9).build();
+    let _test = begin();
+    assert_eq!((strategy.quota().capacity(), strategy.quota().available()), (9, 9));
+    assert_eq!(strategy.quota_level(), Some(9));
+}

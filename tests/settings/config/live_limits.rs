@@ -48,6 +48,19 @@ fn one_limiter_lives_through_changes_of_the_mode() {
 
 // Rule C19.
 #[test]
+fn an_attempt_that_began_in_the_standard_mode_is_sent_after_a_change_to_a_mode_with_a_limit() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = limiting(&clock);
+    strategy.apply(&mode(RetryMode::Standard), &TokioTimer).unwrap();
+    let mut begun = strategy.acquire_initial_token(&clock).unwrap();
+    strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer).unwrap();
+    let mut new = strategy.acquire_initial_token(&clock).unwrap();
+    assert_eq!(strategy.ready(&mut begun, &clock, None), Ready::Now);
+    assert_ne!(strategy.ready(&mut new, &clock, None), Ready::Now);
+}
+
+// Rule C19.
+#[test]
 fn a_failure_that_was_sent_in_the_standard_mode_teaches_the_limiter() {
     let clock = ByHand::at(secs(1000));
     let strategy = RetryConfig::new().build();

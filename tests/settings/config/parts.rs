@@ -9,8 +9,9 @@ use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ConfigError, ExponentialBackoff, Failure, Jitter,
     PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, TokenBucket,
+    StandardRetryStrategy, Success, TokenBucket,
 };
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -136,6 +137,47 @@ fn a_bucket_by_a_pointer_is_set_by_its_keys_only() {
     assert_eq!(bucket.capacity(), 100);
 }
 
+/// A quota that notes the successes, and needs none at the first attempt.
+#[derive(Debug, Default)]
+struct Full(RefCell<Vec<&'static str>>);
+
+impl RetryQuota for Full {
+    fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
+        true
+    }
+
+    fn refund(&self, _: u32) {}
+
+    fn available(&self) -> u32 {
+        1
+    }
+
+    fn first_succeeded(&self, _: u32) {
+        self.0.borrow_mut().push("first");
+    }
+
+    fn retry_succeeded(&self, _: u32, _: u32) {
+        self.0.borrow_mut().push("retry");
+    }
+
+    fn is_full(&self) -> bool {
+        true
+    }
+}
+
+// Rule C22.
+#[test]
+fn a_full_quota_of_the_users_own_records_the_successes_of_retries_only() {
+    let strategy = RetryConfig::new().build_on(no_jitter().with_quota(Full::default())).unwrap();
+    let mut token = strategy.acquire_initial_token(CLOCK).unwrap();
+    strategy.record_success(token, &Success::default(), CLOCK).unwrap();
+    assert_eq!(strategy.quota().0.take(), [""; 0]);
+    token = strategy.acquire_initial_token(CLOCK).unwrap();
+    token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
+    strategy.record_success(token, &Success::default(), CLOCK).unwrap();
+    assert_eq!(strategy.quota().0.take(), ["retry"]);
+}
+
 /// Returns how many throttled attempts an operation makes.
 fn throttled_attempts(strategy: &impl RetryStrategy) -> usize {
     delays(strategy, Failed::THROTTLED).0.len() + 1
@@ -229,6 +271,9 @@ fn a_mode_that_contradicts_a_limit_of_the_code_is_an_error() {
     assert_eq!(refused(paced("standard")).0, "limit");
     assert_eq!(paced("paced").unwrap().mode(), RetryMode::Paced);
     assert_eq!(paced("off").unwrap().mode(), RetryMode::Off);
+    // Other settings do not contradict it.
+    let preset = read("[store]\npreset = \"aws_2_0\"\nmode = \"adaptive\"").build_on(PacedRetryStrategy::new());
+    assert_eq!(refused(preset), (part, key, message));
     let adaptive = RetryConfig::new().mode(RetryMode::Paced).build_on(AdaptiveRetryStrategy::new());
     assert_eq!(refused(adaptive).2, format!("code: invalid mode \"paced\": {}", text("adaptive")));
 }

@@ -1,9 +1,11 @@
 //! Sections of parts from elsewhere, in the same file.
 
 use super::CLOCK;
-use retry_core::config::ConfigSection;
-use retry_core::{Clock, ConfigError, InvalidSetting, RetryConfig, RetryQuota, StandardRetryStrategy};
-use std::sync::{Arc, Mutex};
+use retry_core::config::{ConfigSection, ConfiguredOn};
+use retry_core::{
+    Clock, ConfigError, ExponentialBackoff, InvalidSetting, RetryConfig, RetryQuota, StandardRetryStrategy,
+};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 type Values = Vec<(&'static str, String)>;
 
@@ -52,7 +54,7 @@ fn read(text: &str, budget: &Budget) -> Result<RetryConfig, ConfigError> {
     RetryConfig::from_file_section_with("settings.toml", "store", document, &[budget])
 }
 
-fn with(budget: &Arc<Budget>) -> StandardRetryStrategy<retry_core::ExponentialBackoff, Arc<Budget>> {
+fn with(budget: &Arc<Budget>) -> StandardRetryStrategy<ExponentialBackoff, Arc<Budget>> {
     StandardRetryStrategy::new().with_quota(Arc::clone(budget))
 }
 
@@ -81,6 +83,77 @@ fn a_part_from_elsewhere_gets_its_section_of_the_file_at_the_start_and_while_run
     assert_eq!(set(), [[value("burst", "9"), value("share", "0.5")]]);
     strategy.apply(&RetryConfig::new(), CLOCK).unwrap();
     assert_eq!(set(), [vec![]]);
+}
+
+/// A quota with a section. While it is set for the first time, another configuration is applied, as by another thread.
+#[derive(Debug, Default)]
+struct Interrupted {
+    strategy: OnceLock<Weak<ConfiguredOn<StandardRetryStrategy<ExponentialBackoff, Arc<Self>>>>>,
+    second: OnceLock<RetryConfig>,
+    values: Mutex<Values>,
+}
+
+impl RetryQuota for Interrupted {
+    fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
+        true
+    }
+
+    fn refund(&self, _: u32) {}
+
+    fn available(&self) -> u32 {
+        1
+    }
+
+    fn section(&self) -> Option<&dyn ConfigSection> {
+        Some(self)
+    }
+}
+
+impl ConfigSection for Interrupted {
+    fn name(&self) -> &'static str {
+        "budget"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["share", "burst"]
+    }
+
+    fn check(&self, _: &'static str, _: &str) -> Result<(), InvalidSetting> {
+        Ok(())
+    }
+
+    fn set(&self, values: &[(&'static str, String)]) {
+        let is_first = values.iter().any(|(_, value)| value == "first");
+        if let Some((strategy, second)) = self.strategy.get().zip(self.second.get()).filter(|_| is_first) {
+            strategy.upgrade().unwrap().apply(second, CLOCK).unwrap();
+        }
+        *self.values.lock().unwrap() = values.to_vec();
+    }
+}
+
+// Rule C25.
+#[test]
+fn of_two_changes_at_the_same_time_a_section_gets_the_values_that_are_in_effect() {
+    let config = |value: &str| read(&format!("[store.budget]\nshare = \"{value}\""), &Budget::default()).unwrap();
+    let quota = Arc::new(Interrupted::default());
+    let strategy = RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&quota)));
+    let strategy = Arc::new(strategy.unwrap());
+    quota.strategy.set(Arc::downgrade(&strategy)).unwrap();
+    quota.second.set(config("second")).unwrap();
+    strategy.apply(&config("first"), CLOCK).unwrap();
+    assert_eq!(*quota.values.lock().unwrap(), [("share", "second".to_owned())]);
+}
+
+// Rules C17, C25.
+#[test]
+fn a_mistake_in_a_section_at_the_top_of_a_file_is_an_error_with_its_path() {
+    let text = |text: &str| {
+        let document = toml::Deserializer::parse(text).unwrap();
+        let read = RetryConfig::from_file_section_with("settings.toml", "", document, &[&Budget::default()]);
+        read.unwrap_err().to_string()
+    };
+    let invalid = "file \"settings.toml\": invalid budget.share \"bad\": expected anything else";
+    assert_eq!(text("[budget]\nshare = \"bad\""), invalid);
 }
 
 // Rules C17, C25.

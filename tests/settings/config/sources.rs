@@ -106,6 +106,9 @@ fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_valu
             )
         );
     }
+    // Blank lines at the end of a value are not a part of it.
+    let error = by_profile("[default]\nmax_attempts = many\n\n\n[other]").unwrap_err();
+    assert!(error.to_string().contains(r#"invalid max_attempts "many": "#), "{error}");
     let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
     assert_eq!(error.found_in(), &ConfigSource::Code);
     assert_eq!(error.to_string(), format!("code: invalid max_attempts \"0\": expected {ATTEMPTS}"));

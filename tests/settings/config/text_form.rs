@@ -272,10 +272,25 @@ fn a_setting_is_given_once_and_a_refill_as_a_whole() {
         error(r#"{"backoff": 5}"#),
         r#"invalid backoff "5": expected a group of the keys base, cap, throttling_base, conflict_base, jitter"#
     );
-    assert_eq!(
-        error("[1]"),
-        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced"#
-    );
+    for list in ["[]", "[1]", "[1, 2, 3]"] {
+        assert_eq!(
+            error(list),
+            r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced"#
+        );
+    }
+}
+
+// Rule C18.
+#[test]
+fn a_duration_is_written_in_the_longest_unit_of_which_it_is_a_multiple() {
+    let texts =
+        ["0s", "1ns", "1001ns", "1us", "999us", "1ms", "1500ms", "1s", "61s", "1m", "90m", "1h", "25h", "3601s"];
+    for text in texts {
+        let config: RetryConfig = from_str(&format!(r#"{{"backoff": {{"base": "{text}"}}}}"#)).unwrap();
+        assert_eq!(to_value(&config).unwrap(), json!({"backoff": {"base": text}}));
+    }
+    let config = RetryConfig::new().backoff(Duration::from_secs(7200), Duration::from_nanos(2_000_000));
+    assert_eq!(to_value(&config).unwrap(), json!({"backoff": {"base": "2h", "cap": "2ms"}}));
 }
 
 #[test]
