@@ -85,10 +85,12 @@ fn a_part_from_elsewhere_gets_its_section_of_the_file_at_the_start_and_while_run
     assert_eq!(set(), [vec![]]);
 }
 
+type WithInterrupted = ConfiguredOn<StandardRetryStrategy<ExponentialBackoff, Arc<Interrupted>>>;
+
 /// A quota with a section. While it is set for the first time, another configuration is applied, as by another thread.
 #[derive(Debug, Default)]
 struct Interrupted {
-    strategy: OnceLock<Weak<ConfiguredOn<StandardRetryStrategy<ExponentialBackoff, Arc<Self>>>>>,
+    strategy: OnceLock<Weak<WithInterrupted>>,
     second: OnceLock<RetryConfig>,
     values: Mutex<Values>,
 }

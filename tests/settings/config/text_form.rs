@@ -289,7 +289,7 @@ fn a_duration_is_written_in_the_longest_unit_of_which_it_is_a_multiple() {
         let config: RetryConfig = from_str(&format!(r#"{{"backoff": {{"base": "{text}"}}}}"#)).unwrap();
         assert_eq!(to_value(&config).unwrap(), json!({"backoff": {"base": text}}));
     }
-    let config = RetryConfig::new().backoff(Duration::from_secs(7200), Duration::from_nanos(2_000_000));
+    let config = RetryConfig::new().backoff(secs(2 * 3600), millis(2));
     assert_eq!(to_value(&config).unwrap(), json!({"backoff": {"base": "2h", "cap": "2ms"}}));
 }
 
