@@ -4,6 +4,7 @@
 mod changes;
 mod hedges;
 mod policies;
+mod readiness;
 mod requests;
 mod stacks;
 mod unsent;

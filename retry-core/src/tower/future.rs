@@ -56,11 +56,13 @@ struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits
     limit: Option<Limit<L, T>>,
 }
 
-/// The deadline of an attempt, and the sleep until the deadline.
+/// An attempt: its deadline, the sleep until the deadline, and what became of its request.
 struct Limit<L: TimeLimits, T: Timer> {
     deadline: Deadline<L::Cut>,
     sleep: Option<Pin<Box<CutSleep<L, T>>>>,
     running: explored::Running,
+    /// Whether the service took the request.
+    is_sent: bool,
 }
 
 /// The sleep until an attempt is cut.
@@ -77,7 +79,7 @@ where
 {
     /// Creates the future of a request to a service that is ready.
     pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, A, T, O, L>) -> Self {
-        let sender = Sender { service, is_ready: true, request: None, is_sent: false, response: Box::pin(None) };
+        let sender = Sender { service, is_ready: true, request: None, response: Box::pin(None) };
         Self { settings, request: Some(request), sender, last: L::Last::default(), stage: Stage::New }
     }
 }
@@ -125,9 +127,9 @@ where
                 let Running { operation, state, limit, .. } = &mut *running;
                 let (deadline, sleep) = settings.call().deadline(operation);
                 let running = explored::Running::new(Place::of(operation));
-                let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin), running });
+                let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin), running, is_sent: false });
                 if limit.deadline.over().is_none() {
-                    sender.load(mem::replace(request, clone));
+                    sender.request = mem::replace(request, clone);
                     // The sender has the request already, so a panic here does not make an unsent attempt look sent.
                     if let Some(request) = &mut sender.request {
                         settings.change.change(request, state, operation.attempts(), operation.time_left());
@@ -135,11 +137,11 @@ where
                 }
                 limit
             };
-            let mut sending = Sending { running: &mut limit.running, sender };
+            let mut sending = Sending { running: &mut limit.running, sender, is_sent: &mut limit.is_sent };
             let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut sending));
             let attempted = ready!(pin!(attempt).poll(context));
             sender.stop();
-            let sent = Sent { was_sent: sender.is_sent, is_repeatable: request.is_some() };
+            let sent = Sent { was_sent: limit.is_sent, is_repeatable: request.is_some() };
             let call = settings.call();
             let Running { operation, state, .. } = &mut *running;
             let concluded = operation.conclude(call, attempted, last, |operation, outcome, is_over| {
@@ -168,7 +170,7 @@ where
     fn drop(&mut self) {
         // An attempt that was not sent is refunded. It is sent when the service takes the request.
         if let Stage::Running(Running { operation, limit, .. }) = &mut self.stage
-            && (limit.is_none() || !self.sender.is_sent)
+            && limit.as_ref().is_none_or(|limit| !limit.is_sent)
         {
             operation.release(self.settings.call());
         }
@@ -181,7 +183,6 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
         loop {
             if let Some(wait) = &mut self.wait {
                 ready!(wait.poll_unguarded(context));
-                self.wait = None;
             }
             self.wait = if mem::take(&mut self.is_delayed) {
                 Some(settings.call().unguarded_delay(&mut self.operation))
@@ -220,36 +221,21 @@ struct Sender<Svc: Service<Req>, Req> {
     is_ready: bool,
     /// The request until the service is called.
     request: Option<Req>,
-    /// Whether the service took the request of this attempt.
-    is_sent: bool,
     response: Pin<Box<Option<Svc::Future>>>,
 }
 
 impl<Svc: Service<Req>, Req> Sender<Svc, Req> {
-    /// Begins an attempt with this request.
-    fn load(&mut self, request: Option<Req>) {
-        self.is_sent = false;
-        self.request = request;
-    }
-
     /// Drops what is left of an attempt.
     fn stop(&mut self) {
         self.request = None;
         self.response.set(None);
     }
-}
 
-/// Only the response is pinned, and it is boxed.
-impl<Svc: Service<Req>, Req> Unpin for Sender<Svc, Req> {}
-
-impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
-    type Output = Result<Svc::Response, Svc::Error>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { service, is_ready, request, is_sent, response } = self.get_mut();
+    /// Sends the request, if it is not sent yet, and polls the response.
+    fn poll(&mut self, is_sent: &mut bool, context: &mut Context<'_>) -> Poll<Result<Svc::Response, Svc::Error>> {
+        let Self { service, is_ready, request, response } = self;
         if request.is_some() && !*is_ready {
             ready!(service.poll_ready(context))?;
-            *is_ready = true;
         }
         if let Some(request) = request.take() {
             (*is_ready, *is_sent) = (false, true);
@@ -266,6 +252,7 @@ impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
 struct Sending<'a, Svc: Service<Req>, Req> {
     running: &'a mut explored::Running,
     sender: &'a mut Sender<Svc, Req>,
+    is_sent: &'a mut bool,
 }
 
 impl<Svc: Service<Req>, Req> Future for Sending<'_, Svc, Req> {
@@ -273,8 +260,8 @@ impl<Svc: Service<Req>, Req> Future for Sending<'_, Svc, Req> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { running, sender } = &mut *self;
-        running.poll(|| Pin::new(&mut **sender).poll(context))
+        let Self { running, sender, is_sent } = &mut *self;
+        running.poll(|| sender.poll(is_sent, context))
     }
 }
 

@@ -16,6 +16,7 @@ use retry_core::{
     policy_fn,
 };
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -405,6 +406,51 @@ async fn an_unsent_retry_of_a_request_that_cannot_be_cloned_again_gives_back_its
     let outcome = layer.layer(Once(Cell::new(true), Rc::clone(&calls))).oneshot(()).await;
     assert!(time_was_up(&outcome).is_some());
     assert_eq!((calls.get(), strategy.quota().available()), (1, 500));
+}
+
+/// A service that is ready once, and is then never ready again.
+struct OnceFor<Req>(bool, PhantomData<Req>);
+
+impl<Req> Clone for OnceFor<Req> {
+    fn clone(&self) -> Self {
+        Self(false, PhantomData)
+    }
+}
+
+impl<Req> Service<Req> for OnceFor<Req> {
+    type Response = u32;
+    type Error = Error;
+    type Future = std::future::Ready<Result<u32, Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        if self.0 { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    fn call(&mut self, _: Req) -> Self::Future {
+        self.0 = false;
+        std::future::ready(SAFE)
+    }
+}
+
+// Rule W5.
+#[tokio::test(start_paused = true)]
+async fn an_unsent_request_is_dropped_when_its_attempt_ends() {
+    let (strategy, request) = (standard(), Rc::new(()));
+    let layer = RetryLayer::with_handle(&strategy).idempotent(true).attempt_timeout(secs(7));
+    let outcome = layer.layer(OnceFor(true, PhantomData)).oneshot(Rc::clone(&request));
+    let looks = async {
+        // During the second attempt, which is not sent, and during the delay after it.
+        let mut copies = Vec::new();
+        for time in [4, 5] {
+            tokio::time::sleep(secs(time)).await;
+            copies.push(Rc::strong_count(&request));
+        }
+        copies
+    };
+    let (outcome, copies) = tokio::join!(outcome, looks);
+    assert!(time_was_up(&outcome).is_some());
+    // One is here, and one is kept for the next attempt.
+    assert_eq!(copies, [3, 2]);
 }
 
 // Rule W5.
