@@ -207,7 +207,7 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
 async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
     let hedge = Hedge::after(secs(1));
     let slow = async || {
-        tokio::time::sleep(secs(2)).await;
+        sleep(secs(2)).await;
         Ok::<_, Failed>(())
     };
     let reported = async |strategy: &Recorder, name: &'static str| {
