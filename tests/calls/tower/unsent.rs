@@ -16,7 +16,6 @@ use retry_core::{
     policy_fn,
 };
 use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -321,7 +320,7 @@ impl Clone for Once {
     }
 }
 
-impl Service<()> for Once {
+impl<Req> Service<Req> for Once {
     type Response = u32;
     type Error = Error;
     type Future = std::future::Ready<Result<u32, Error>>;
@@ -330,7 +329,7 @@ impl Service<()> for Once {
         if self.0.get() { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
-    fn call(&mut self, (): ()) -> Self::Future {
+    fn call(&mut self, _: Req) -> Self::Future {
         self.0.set(false);
         self.1.set(self.1.get() + 1);
         std::future::ready(SAFE)
@@ -408,36 +407,12 @@ async fn an_unsent_retry_of_a_request_that_cannot_be_cloned_again_gives_back_its
     assert_eq!((calls.get(), strategy.quota().available()), (1, 500));
 }
 
-/// A service that is ready once, and is then never ready again.
-struct OnceFor<Req>(bool, PhantomData<Req>);
-
-impl<Req> Clone for OnceFor<Req> {
-    fn clone(&self) -> Self {
-        Self(false, PhantomData)
-    }
-}
-
-impl<Req> Service<Req> for OnceFor<Req> {
-    type Response = u32;
-    type Error = Error;
-    type Future = std::future::Ready<Result<u32, Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        if self.0 { Poll::Ready(Ok(())) } else { Poll::Pending }
-    }
-
-    fn call(&mut self, _: Req) -> Self::Future {
-        self.0 = false;
-        std::future::ready(SAFE)
-    }
-}
-
 // Rule W5.
 #[tokio::test(start_paused = true)]
 async fn an_unsent_request_is_dropped_when_its_attempt_ends() {
     let (strategy, request) = (standard(), Rc::new(()));
     let layer = RetryLayer::with_handle(&strategy).idempotent(true).attempt_timeout(secs(7));
-    let outcome = layer.layer(OnceFor(true, PhantomData)).oneshot(Rc::clone(&request));
+    let outcome = layer.layer(Once(Cell::new(true), Rc::default())).oneshot(Rc::clone(&request));
     let looks = async {
         // During the second attempt, which is not sent, and during the delay after it.
         let mut copies = Vec::new();
