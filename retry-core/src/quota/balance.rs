@@ -4,7 +4,6 @@ use super::level::Level;
 use crate::support::quota_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Latest, Observed, Timestamp};
-use std::cell::Cell;
 use std::time::Duration;
 
 /// The changing state of a bucket.
@@ -30,11 +29,9 @@ pub(super) struct Balance {
 #[derive(Debug)]
 struct Rare {
     refill: Option<Refill>,
-    /// The latest reading of the clock. `None` before the first one.
+    /// The latest reading of the clock, up to which refills are made. `None` before the first one.
     latest: Option<Latest>,
-    /// The number of the latest period of the refill that is settled. Periods are counted from the origin of the clock.
-    period: u128,
-    /// The level before the capacity became 0, if it is 0 and was not at the start.
+    /// The level before the capacity was set to 0, if it is 0 now.
     before_zero: Option<Level>,
     /// The name of the strategy whose retry was refused when the bucket ran dry.
     strategy: Option<quota_events::KeptName>,
@@ -48,7 +45,7 @@ pub(super) struct Refill {
 }
 
 impl Refill {
-    /// Returns the number of the period that contains a point in time.
+    /// Returns the number of the period that contains a point in time. Periods are counted from the origin of the clock.
     const fn period(self, at: Timestamp) -> u128 {
         at.since_origin().as_nanos() / self.every.as_nanos()
     }
@@ -60,26 +57,14 @@ impl Rare {
     /// A thread evaluates its reading of the clock and moves on to its period in one step, because the caller holds the
     /// lock. The first call begins the periods.
     fn due(&mut self, now: Timestamp) -> u32 {
-        let is_first = self.latest.is_none();
-        let Observed { now, went_back_to } = self.latest.get_or_insert(Latest::new(now)).observe(now);
+        let latest = self.latest.get_or_insert(Latest::new(now));
+        let before = latest.get();
+        let Observed { now, went_back_to } = latest.observe(now);
         let Some(refill) = self.refill else { return 0 };
         // After the clock was set back, refills continue from there. Otherwise they would stop until it has caught up.
-        if let Some(anchor) = went_back_to {
-            self.period = self.period.min(refill.period(anchor));
-        }
-        let begun = if is_first { refill.period(now) } else { self.period };
-        self.period = begun.max(refill.period(now));
-        refill.amount.saturating_mul(u32::try_from(self.period - begun).unwrap_or(u32::MAX))
-    }
-
-    /// Sets another refill, whose periods begin at the latest reading of the clock. Returns whether it differs.
-    fn set_refill(&mut self, refill: Option<Refill>) -> bool {
-        let differs = self.refill != refill;
-        if differs {
-            self.refill = refill;
-            self.period = refill.zip(self.latest).map_or(0, |(refill, latest)| refill.period(latest.get()));
-        }
-        differs
+        let since = went_back_to.unwrap_or(before);
+        let ended = refill.period(now) - refill.period(since);
+        refill.amount.saturating_mul(u32::try_from(ended).unwrap_or(u32::MAX))
     }
 }
 
@@ -89,7 +74,7 @@ impl Balance {
             level: AtomicU64::new(Level::full(capacity).0),
             refused: AtomicU32::new(0),
             is_refilled: AtomicU8::new(refill.is_some() as u8),
-            rare: Mutex::new(Rare { refill, latest: None, period: 0, before_zero: None, strategy: None }),
+            rare: Mutex::new(Rare { refill, latest: None, before_zero: None, strategy: None }),
         }
     }
 
@@ -136,20 +121,17 @@ impl Balance {
     ) {
         let mut rare = self.rare();
         let due = now.map_or(0, |now| rare.due(now));
-        let before = self.level().capacity();
         // With a capacity of 0 there is no proportion, so the former level is kept for the next change.
         let kept = rare.before_zero.take();
-        let settled = Cell::new(Level::full(0));
-        self.change(Ordering::Acquire, |level| {
-            settled.set(kept.unwrap_or(level.add(due)));
-            settled.get().resized(capacity)
-        });
-        rare.before_zero = Some(settled.get()).filter(|level| capacity == 0 && level.capacity() > 0);
-        if rare.set_refill(refill) {
-            self.is_refilled.store(u8::from(refill.is_some()), Ordering::Relaxed);
-        }
+        let settled = |level: Level| kept.unwrap_or(level.add(due));
+        let resized = |bits| Some(settled(Level(bits)).resized(capacity).0);
+        let (Ok(bits) | Err(bits)) = self.level.fetch_update(Ordering::Acquire, Ordering::Relaxed, resized);
+        let before = Level(bits);
+        rare.before_zero = (capacity == 0).then(|| settled(before));
+        rare.refill = refill;
+        self.is_refilled.store(u8::from(refill.is_some()), Ordering::Relaxed);
         let refused = self.refused.load(Ordering::Relaxed);
-        if refused > 0 && (costs_change || before != capacity) {
+        if refused != 0 && (costs_change || before.capacity() != capacity) {
             self.refused.store(refused.min(capacity).max(1), Ordering::Relaxed);
         }
     }
@@ -183,11 +165,9 @@ impl Balance {
     fn refill_until(&self, now: Timestamp) {
         let mut rare = self.rare();
         let due = rare.due(now);
-        if due > 0 {
-            let level = self.change(Ordering::Acquire, |level| level.add(due));
-            drop(rare);
-            self.note_level(level);
-        }
+        let level = self.change(Ordering::Acquire, |level| level.add(due));
+        drop(rare);
+        self.note_level(level);
     }
 
     /// Adds an amount to the level, which was read before, up to the capacity.
@@ -205,7 +185,7 @@ impl Balance {
         // others have filled it since. An operation that did not pay may read the balance from before a payment
         // that another one made in the meantime. Its refund is then treated as made before that payment, to a full
         // bucket.
-        if level.missing() > 0 {
+        if level.missing() != 0 {
             self.add(level, amount);
         }
     }
@@ -213,11 +193,11 @@ impl Balance {
     /// Warns that the bucket has recovered, if it was dry and this level is high enough.
     #[inline]
     fn note_level(&self, level: Level) {
-        if !quota_events::EXIST {
-            return;
-        }
-        let refused = self.refused.load(Ordering::Relaxed);
-        if refused > 0 && level.has_recovered_from(refused) {
+        if quota_events::EXIST
+            && let refused = self.refused.load(Ordering::Relaxed)
+            && refused != 0
+            && level.has_recovered_from(refused)
+        {
             self.recover(refused);
         }
     }
@@ -225,19 +205,14 @@ impl Balance {
     /// Warns that the bucket ran dry, unless it has warned already and not recovered since.
     #[cold]
     pub(super) fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
-        if !quota_events::are_enabled() || self.refused.load(Ordering::Relaxed) > 0 {
+        // Most refusals by a dry bucket don't lock.
+        if !quota_events::are_enabled() || self.refused.load(Ordering::Relaxed) != 0 {
             return;
         }
-        let name = strategy.and_then(quota_events::KeptName::keep);
         {
             let mut rare = self.rare();
-            if self.refused.load(Ordering::Relaxed) > 0 {
-                drop(rare);
-                _ = name.and_then(quota_events::KeptName::take);
-                return;
-            }
-            rare.strategy = name;
-            self.refused.store(cost, Ordering::Relaxed);
+            let Ok(_) = self.refused.compare_exchange(0, cost, Ordering::Relaxed, Ordering::Relaxed) else { return };
+            rare.strategy = strategy.and_then(quota_events::KeptName::keep);
         }
         // The level is written, though not changed, so that a refund sees that the bucket is dry, or is seen here.
         let level = self.change(Ordering::Release, |level| level);
@@ -249,9 +224,7 @@ impl Balance {
     fn recover(&self, refused: u32) {
         let strategy = {
             let mut rare = self.rare();
-            if self.refused.compare_exchange(refused, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-                return;
-            }
+            let Ok(_) = self.refused.compare_exchange(refused, 0, Ordering::Relaxed, Ordering::Relaxed) else { return };
             rare.strategy.take()
         };
         let strategy = strategy.and_then(quota_events::KeptName::take);

@@ -150,9 +150,7 @@ impl Balance {
             let changed = after.account.word();
             match self.exchange(word, if pool.is_some() { changed.with_peers() } else { changed }) {
                 Ok(()) => {
-                    if after.burst.began != began {
-                        self.began.store(after.burst.began.0, Ordering::Relaxed);
-                    }
+                    self.rebase(began, after.burst.began);
                     self.capacity.store(after.burst.capacity, Ordering::Relaxed);
                     self.is_short.store(after.burst.is_short.into(), Ordering::Relaxed);
                     rare.timed_out = after.burst.timed_out;
@@ -178,10 +176,9 @@ impl Balance {
         let mut word = Word(self.word.load(Ordering::Acquire));
         loop {
             let Known { mut account, mut burst } = self.known(&rare, word);
-            let is_new = account.attempts == 0;
-            if is_new {
+            let began = burst.began;
+            if account.attempts == 0 {
                 (account.attempts, burst.began) = (1, now);
-                self.began.store(now.0, Ordering::Relaxed);
             } else if self.mode() >= QuotaMode::Exhausted {
                 return false;
             }
@@ -193,7 +190,7 @@ impl Balance {
             let changed = account.word();
             match self.exchange(word, if self.has_peers() { changed.with_peers() } else { changed }) {
                 Ok(()) => {
-                    self.began.store(burst.began.0, Ordering::Relaxed);
+                    self.rebase(began, burst.began);
                     self.capacity.store(capacity, Ordering::Relaxed);
                     return true;
                 }
@@ -202,12 +199,14 @@ impl Balance {
         }
     }
 
+    /// Replaces the time when the burst began, unless another thread has begun a new one meanwhile.
+    fn rebase(&self, before: Millis, after: Millis) {
+        _ = self.began.compare_exchange(before.0, after.0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     fn known(&self, rare: &Rare, word: Word) -> Known {
         let began = Millis(self.began.load(Ordering::Relaxed));
-        Known {
-            account: word.account(),
-            burst: Burst { began, timed_out: rare.timed_out, capacity: 0, is_short: false },
-        }
+        Known { account: word.account(), burst: Burst { began, timed_out: rare.timed_out, ..Burst::default() } }
     }
 
     /// Returns the knowledge of this quota, without its peers.
@@ -218,7 +217,6 @@ impl Balance {
 
     fn knowledge_of(&self, rare: &Rare, now: Millis) -> QuotaKnowledge {
         let Known { mut account, mut burst } = self.known(rare, Word(self.word.load(Ordering::Acquire)));
-        burst.began = burst.began.min(now);
         // Half of the retries are not traffic. In a quota with little of it, the two of one operation would be a high rate, and
         // the sum over many such quotas would pay for too much. Without any, an outage of a second is not bridged.
         account.attempts = account.attempts.saturating_sub(account.missing / (2 * RETRY)).max(account.attempts.min(1));
@@ -254,11 +252,9 @@ impl Balance {
 
     /// Makes the next failure consult the knowledge of the peers, if there are any.
     fn heed_peers(&self) {
-        let mut word = self.word();
-        while self.has_peers()
-            && let Err(changed) = self.exchange(word, word.with_peers())
-        {
-            word = changed;
+        if self.has_peers() {
+            let heeding = |bits| Some(Word(bits).with_peers().0);
+            _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, heeding);
         }
     }
 
@@ -305,7 +301,7 @@ impl Balance {
     #[cold]
     pub(super) fn give_back(&self, amount: u32) {
         let mut word = self.word();
-        while !word.is_settled() {
+        loop {
             let after = word.given_back(amount);
             match self.exchange(word, after) {
                 Ok(()) => return self.note_recovery(after),

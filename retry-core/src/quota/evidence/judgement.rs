@@ -36,7 +36,7 @@ pub(super) const DOUBT_MILLIS: u64 = 120_000;
 const WINDOW_MILLIS: u64 = 10_000;
 
 /// A point in time: whole milliseconds since the origin of the clock. It saturates after 500 years.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Millis(pub(super) u64);
 
 impl Millis {
@@ -52,7 +52,7 @@ impl Millis {
 }
 
 /// The part of a quota's knowledge that depends on the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Burst {
     /// When the quota began to count attempts, if there was a failure that is not forgotten.
     pub(super) began: Millis,
@@ -75,8 +75,8 @@ impl Known {
     /// Records that an attempt failed, and returns whether it is retried. The pool is the knowledge of the peers, if there
     /// are any.
     ///
-    /// The least capacity suffices for a retry while at most one is missing. Then no traffic is measured, as in
-    /// [`paid_from_floor`](super::word::Word::paid_from_floor), which must decide in the same way.
+    /// The least capacity suffices for a retry while at most one is missing, so
+    /// [`paid_from_floor`](super::word::Word::paid_from_floor) decides in the same way without measuring traffic.
     pub(super) fn failed(self, is_timeout: bool, now: Millis, pool: Option<Pool>) -> (Self, bool) {
         let Self { mut account, mut burst } = self;
         // Times after this one were read before the clock was set back. They are treated as now.
@@ -84,13 +84,10 @@ impl Known {
         burst.timed_out = burst.timed_out.map(|at| at.min(now));
         if account.attempts == 0 {
             burst.began = now;
-            account.has_helped = false;
         }
         account.attempts = account.attempts.saturating_add(1);
         account.score = (account.score + account.successes).min(STREAK);
         account.successes = 0;
-        let is_alone = account.is_proven && pool.is_none();
-        let is_measured = is_timeout || account.is_congested || !is_alone || account.missing > FLOOR - RETRY;
         if is_timeout {
             burst.timed_out = Some(now);
             account.has_helped = false;
@@ -98,7 +95,7 @@ impl Known {
         burst.timed_out = burst.timed_out.filter(|at| now.since(*at) < DOUBT_MILLIS);
         account.is_congested = burst.timed_out.is_some() || pool.is_some_and(|pool| pool.is_congested);
 
-        let measured = if is_measured { burst.measured(&mut account, now) } else { 0 };
+        let measured = burst.measured(&mut account, now);
         let helped = if account.has_helped { HELPED } else { 0 };
         burst.capacity = measured.max(FLOOR) + helped;
         let missing = account.missing.saturating_add(RETRY);
@@ -133,7 +130,7 @@ impl Burst {
         if age > WINDOW_MILLIS {
             let half = WINDOW_MILLIS / 2;
             let attempts = u64::from(account.attempts) * half / age;
-            account.attempts = u32::try_from(attempts).map_or(u32::MAX, |attempts| attempts.max(1));
+            account.attempts = u32::try_from(attempts).map_or(account.attempts, |attempts| attempts.max(1));
             (age, self.began) = (half, Millis(now.0 - half));
         }
         let halves = 2 * u64::from(account.attempts) - 1;

@@ -120,13 +120,9 @@ impl QuotaKnowledge {
     /// Returns this quota's part, by its traffic, of the amount that all quotas gave back beyond what was missing in all of
     /// them. A single quota for all would not have kept it.
     pub(super) fn part_of_surplus(self, peers: Self) -> i64 {
-        let surplus = -(self.missing + peers.missing);
-        match self.capacity + peers.capacity {
-            capacity if surplus > 0 && capacity > 0 => {
-                i64::try_from(i128::from(surplus) * i128::from(self.capacity) / i128::from(capacity)).unwrap_or(surplus)
-            }
-            _ => 0,
-        }
+        let surplus = (-(self.missing + peers.missing)).max(0);
+        let capacity = (self.capacity + peers.capacity).max(1);
+        i64::try_from(i128::from(surplus) * i128::from(self.capacity) / i128::from(capacity)).unwrap_or(surplus)
     }
 
     /// Returns the knowledge after this number of milliseconds.
@@ -169,12 +165,11 @@ impl Peers {
     /// Returns the effect of the peers now, or `None` if it is over. The surplus is that of the quota itself.
     pub(super) fn pool(&mut self, surplus: i64, now: Millis) -> Option<Pool> {
         self.at = self.at.min(now);
-        let QuotaKnowledge { missing, capacity, timeout_age_millis } = self.known.after(now.since(self.at));
-        let is_congested = timeout_age_millis.is_some();
-        (missing != 0 || capacity > 0 || is_congested).then_some(Pool {
-            missing: missing - surplus,
-            capacity,
-            is_congested,
+        let known = self.known.after(now.since(self.at));
+        (known != QuotaKnowledge::default()).then_some(Pool {
+            missing: known.missing - surplus,
+            capacity: known.capacity,
+            is_congested: known.timeout_age_millis.is_some(),
             reported: self.reported,
         })
     }

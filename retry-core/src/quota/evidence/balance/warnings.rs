@@ -13,19 +13,14 @@ impl Balance {
     /// Warns that a retry was refused, unless it has warned already and not recovered since.
     #[cold]
     pub(in super::super) fn note_refusal(&self, strategy: Option<&str>) {
+        // Most refusals by a dry quota don't lock.
         if !quota_events::are_enabled() || self.is_dry() {
             return;
         }
-        let name = strategy.and_then(quota_events::KeptName::keep);
         {
             let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.is_dry() {
-                drop(rare);
-                _ = name.and_then(quota_events::KeptName::take);
-                return;
-            }
-            rare.strategy = name;
-            self.is_dry.store(1, Ordering::Relaxed);
+            let Ok(_) = self.is_dry.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed) else { return };
+            rare.strategy = strategy.and_then(quota_events::KeptName::keep);
         }
         // The word is written, though not changed, so that either a success sees that the quota is dry, or this thread
         // sees the success.
@@ -39,10 +34,7 @@ impl Balance {
         if quota_events::EXIST && word.is_settled() && self.is_dry() {
             let strategy = {
                 let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
-                if !self.is_dry() {
-                    return;
-                }
-                self.is_dry.store(0, Ordering::Relaxed);
+                let Ok(_) = self.is_dry.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed) else { return };
                 rare.strategy.take()
             };
             let strategy = strategy.and_then(quota_events::KeptName::take);
