@@ -1,8 +1,9 @@
 //! The warnings of a quota that ran dry.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{ByHand, Failed, poll_once, secs};
+use crate::support::{ByHand, Failed, poll_once, run_in_a_process, secs};
 use retry_core::config::{QuotaKind, RetryMode};
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::RetryCosts;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota,
@@ -286,6 +287,49 @@ fn without_a_subscriber_for_warnings_nothing_is_noted() {
         assert!(errors.0.lock().unwrap().is_empty());
     }
     assert_eq!(strategy.quota().available(), 0);
+}
+
+// Rule Q10.
+#[test]
+#[ignore = "runs in its own process, in which no other test subscribes"]
+fn child() {
+    let (bucket, evidence) = (TokenBucket::new(0), EvidenceQuota::new());
+    let quotas: [&dyn RetryQuota; 2] = [&bucket, &evidence];
+    for quota in quotas {
+        quota.note_refusal(1, Some("unheard"));
+    }
+    let subscribed = Subscribed::new();
+    for quota in quotas {
+        quota.note_refusal(1, Some("heard"));
+        quota.note_refusal(1, Some("not the first one"));
+    }
+    let capacities = [0, 2].map(|capacity| format!(r#"quota_exhausted strategy="heard" capacity={capacity}"#));
+    assert_eq!(subscribed.take(), capacities);
+}
+
+// Rules Q10, Q17.
+#[test]
+fn a_refusal_before_there_is_a_subscriber_is_not_the_first_one() {
+    run_in_a_process("dry_quota::child", |_| ());
+}
+
+// Rules Q10, Q17.
+#[test]
+fn a_quota_that_recovers_before_its_refusal_is_noted_warns_of_both() {
+    let subscribed = Subscribed::new();
+    let (bucket, evidence) = (TokenBucket::new(10), EvidenceQuota::new());
+    evidence.first_succeeded(0);
+    let quotas: [(&dyn RetryQuota, u32); 2] = [(&bucket, 10), (&evidence, 2)];
+    for (quota, capacity) in quotas {
+        for _ in 0..2 {
+            quota.note_refusal(5, Some("store"));
+            let warnings = ["exhausted", "recovered"];
+            assert_eq!(
+                subscribed.take(),
+                warnings.map(|what| format!("quota_{what} strategy=\"store\" capacity={capacity}"))
+            );
+        }
+    }
 }
 
 // Rule Q9.

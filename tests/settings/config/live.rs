@@ -7,11 +7,11 @@ use retry_core::strategy::{Ready, Refund, RetryCosts};
 use retry_core::test::begin;
 use retry_core::{
     Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success,
-    retry, retry_blocking,
+    TokenBucket, retry, retry_blocking,
 };
 use std::pin::pin;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Barrier};
 
 const MODES: [RetryMode; 4] = [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced, RetryMode::Off];
 
@@ -211,6 +211,26 @@ fn a_period_counts_once_by_the_settings_at_its_end_however_often_they_change() {
         strategy.apply(&refill(3, secs(1)), &clock).unwrap();
     }
     assert_eq!(strategy.quota().available(), 70);
+}
+
+// Rule C20.
+#[test]
+fn a_strategy_that_is_built_on_a_bucket_in_use_keeps_the_proportion_and_refills_from_the_first_reading_on() {
+    let clock = ByHand::at(secs(100));
+    let bucket = Arc::new(TokenBucket::new(10));
+    assert!(bucket.try_acquire(5, &clock));
+    let on_bucket = || StandardRetryStrategy::new().with_quota(Arc::clone(&bucket));
+    let strategy = capacity(20).try_quota_refill(1, secs(1)).unwrap().build_on(on_bucket()).unwrap();
+    assert_eq!(strategy.quota().available(), 10);
+    assert!(strategy.quota().try_acquire(10, &clock));
+    assert!(!strategy.quota().try_acquire(1, &clock), "no period has ended since the first reading of the clock");
+    clock.advance(secs(3));
+    assert!(strategy.quota().try_acquire(3, &clock));
+    clock.advance(secs(4));
+    // Nobody asks between two changes without a time.
+    let refilled = |amount| capacity(20).try_quota_refill(amount, secs(1)).unwrap().build_on(on_bucket()).unwrap();
+    assert_eq!(refilled(2).quota().available(), 0);
+    assert!(refilled(3).quota().try_acquire(12, &clock), "the periods since the latest reading");
 }
 
 // Rule C20.

@@ -265,6 +265,26 @@ fn the_order_of_reports_does_not_matter_and_a_report_that_comes_twice_changes_no
     }
 }
 
+// Rule Q20.
+#[test]
+fn a_part_of_a_surplus_is_in_proportion_to_the_traffic_and_never_below_zero() {
+    let most = 1 << 40;
+    for (missing, capacity, of_peers, traffic, part) in [
+        (-64, 1, 0, 0, 64),
+        (-64, 1, 0, 1, 32),
+        (-64, 0, 0, 0, 0),
+        (-64, 0, 0, 9, 0),
+        (-64, 3, 63, 0, 1),
+        (-64, 3, 64, 0, 0),
+        (-64, 3, 65, 0, 0),
+        (64, 1, -96, 1, 16),
+        (-most, most, -most, most, most),
+    ] {
+        let (own, peers) = (QuotaKnowledge::of(missing, capacity, None), QuotaKnowledge::of(of_peers, traffic, None));
+        assert_eq!(own.part_of_surplus(peers), part, "{own:?}, {peers:?}");
+    }
+}
+
 #[test]
 fn knowledge_has_a_mode_and_takes_any_number() {
     let mode = |missing, capacity, age| QuotaKnowledge::new(missing, capacity, age).mode();

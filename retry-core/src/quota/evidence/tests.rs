@@ -254,6 +254,12 @@ fn a_failure_while_at_most_one_retry_is_missing_does_not_read_the_clock() {
         quota.retry_succeeded(1, 0);
     }
     assert_eq!([reads(Timeout), reads(Other)], [1, 1], "not long after a timeout");
+
+    let (quota, clock) = (EvidenceQuota::new(), Counted::default());
+    quota.first_succeeded(0);
+    assert!(quota.pay_hedge(5, &clock).is_some());
+    assert_eq!(quota.pay(14, Other, &clock), Some(1));
+    assert_eq!(clock.0.get(), 1, "the hedge began the time of the burst");
 }
 
 // Rule Q16.

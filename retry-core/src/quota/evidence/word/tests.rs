@@ -26,7 +26,7 @@ const MISSING: [u32; 16] = [
 ];
 const ATTEMPTS: [u32; 6] = [0, 1, 2, 1 << 25, MOST_ATTEMPTS - 1, MOST_ATTEMPTS];
 
-/// All contents with these numbers, in words. Words that have forgotten the failures are left out: they have other contents.
+/// All contents with these numbers, in words. Those that forget the failures are left out: their words have other contents.
 fn words() -> impl Iterator<Item = (Account, Word)> {
     let short = (0..=STREAK).flat_map(|score| (0..=STREAK).map(move |successes| (score, successes)));
     let flags = (0..8_u32).map(|bits| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0));
@@ -45,7 +45,7 @@ fn words() -> impl Iterator<Item = (Account, Word)> {
             })
         })
     });
-    accounts.map(|account| (account, account.word())).filter(|(_, word)| !word.is_settled())
+    accounts.filter(|account| forgetting(*account) == *account).map(|account| (account, account.word()))
 }
 
 /// The contents after the failures were forgotten.
@@ -75,10 +75,17 @@ fn given(account: Account, gain: u32, helps: bool) -> Account {
 fn all_words_keep_their_contents_and_forget_failures_only_after_a_streak() {
     for (account, word) in words() {
         assert_eq!(word.account(), account);
-        assert_eq!(forgetting(account), account);
+        assert!(!word.is_settled());
         assert_eq!(word.is_plain(), account.attempts > 0 && account.is_proven && !account.is_congested);
         assert_eq!(word.with_peers().account(), account);
         assert!(!word.with_peers().is_plain());
+    }
+    for (score, attempts) in (0..=STREAK).flat_map(|score| ATTEMPTS.map(|attempts| (score, attempts))) {
+        for is_congested in [true, false] {
+            let rest = Account { is_proven: true, is_congested, ..Account::default() };
+            let word = Account { score, attempts, successes: STREAK, ..rest }.word();
+            assert_eq!((word.account(), word.is_settled()), (settled(is_congested), true));
+        }
     }
 }
 
