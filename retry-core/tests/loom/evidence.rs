@@ -106,3 +106,35 @@ fn a_burst_that_begins_beside_a_report_of_exhausted_peers_heeds_it() {
         assert_eq!(pay(&quota, &ByHand::at(1)), None);
     });
 }
+
+// Rules Q2, Q13.
+#[test]
+fn the_first_successes_count_once_together() {
+    loom::model(|| {
+        let expected = {
+            let (quota, clock) = (EvidenceQuota::new(), ByHand::at(1));
+            quota.first_succeeded(0);
+            pay(&quota, &clock).unwrap();
+            quota.knowledge(&clock)
+        };
+        let quota = shared(EvidenceQuota::new());
+        in_three(&quota, |quota| quota.first_succeeded(0));
+        pay(&quota, &ByHand::at(1)).unwrap();
+        assert_eq!(quota.knowledge(&ByHand::at(1)), expected);
+    });
+}
+
+// Rules Q2, V9.
+#[test]
+fn a_hedge_is_paid_for_beside_a_failure() {
+    loom::model(|| {
+        let quota = shared(EvidenceQuota::new());
+        quota.first_succeeded(0);
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || pay(&other, &ByHand::at(1)));
+        let hedge = quota.pay_hedge(5, &ByHand::at(1));
+        thread.join().unwrap().unwrap();
+        let missing = 1.0 + if hedge.is_some() { 1.0 } else { 0.0 };
+        assert!((quota.knowledge(&ByHand::at(1)).missing() - missing).abs() < 0.01);
+    });
+}
