@@ -261,7 +261,7 @@ fn a_text_that_no_estimator_has_written_is_an_error() {
         (ramp, 3, &["1"]),
         (ramp, 4, &["1"]),
         (ramp, 5, &["2000000", "0"]),
-        (ramp, 6, &["1", "-0"]),
+        (ramp, 6, &["1", "2", "-0"]),
         (ramp, 8, &["1", "2"]),
         (ramp, 9, &["1"]),
         (ramp, 11, &["1"]),
@@ -294,6 +294,47 @@ fn a_text_that_no_estimator_has_written_is_an_error() {
     let silent = track.to_string().replacen(" 1 0 ", " 0 1 ", 1);
     assert_ne!(silent, track.to_string());
     assert!(read(&silent).is_err(), "{silent}");
+    // The lowest rate at which a search can begin is 0.7 of the lowest estimate, less the rounding.
+    let searching_from = |rate: f64| {
+        let mut words: Vec<_> = search.to_string().split(' ').map(String::from).collect();
+        words[3] = rate.to_string();
+        read(&words.join(" "))
+    };
+    let lowest = 0.999 * 0.7 * 0.2;
+    assert!(searching_from(lowest).is_ok() && searching_from(lowest.next_down()).is_err());
+}
+
+// Rules L11, L38.
+#[test]
+fn a_text_of_this_format_stays_readable() {
+    let at = |millis| Timestamp::from_origin(Duration::from_millis(millis));
+    let ramp = GoodputEstimator::new(at(1_001));
+    let mut search = GoodputEstimator::for_all(at(1_000));
+    search.accept(at(1_900), 200);
+    search.reject(at(2_000));
+    search.accept(at(2_010), 200);
+    let mut track = search;
+    track.reject(at(4_000));
+    assert!(!track.warn(at(4_100)));
+    track.accept(at(4_200), 3);
+    let mut noisy = GoodputEstimator::for_all_at(1_000.0, at(2_000));
+    noisy.accept(at(2_100), 100);
+    assert!(!noisy.suspect(at(2_200)));
+    noisy.accept(at(2_300), 5);
+    // After the number of the format: for one or all, the phase, and its course.
+    // The measurement: since when, whether it can raise the estimate, whether a silence is left out, and what was accepted.
+    // The rejections in a row and since when, the end of the careful time, and the last quarters of a second.
+    // The noise: its sum, what was accepted and rejected, whether one was in this look, and the looks in a row.
+    let expected = [
+        (ramp, "2 0 0 0 0 1001000000 0 1001000000 0 0 0 0 1001000000 1001000000 4 0 0 0 0 0 0 0 0 0 0"),
+        (search, "2 1 1 100 1 2000000000 100 2000000000 1 0 200 0 2000000000 1000000000 8 200 200 0 0 0 0 0 0 0 0"),
+        (track, "2 1 2 0 0 4000000000 100 4000000000 1 0 3 0 4000000000 9100000000 16 3 0 0 0 0 0 0 0 0 0"),
+        (noisy, "2 1 2 0 0 2000000000 1000 2000000000 0 0 105 0 2000000000 2000000000 9 5 100 250 0 0 0.5 105 1 1 0"),
+    ];
+    for (estimator, text) in expected {
+        assert_eq!(estimator.to_string(), text);
+        assert_eq!(text.parse::<GoodputEstimator>().unwrap().to_string(), text);
+    }
 }
 
 // Rules L11, L36, L37.

@@ -1,5 +1,7 @@
 //! The estimate of a limit, and the rate that follows it.
 
+mod bounds;
+
 use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
 use std::time::Duration;
@@ -46,6 +48,11 @@ fn the_ramp_doubles_as_long_as_what_is_sent_is_accepted() {
     assert_close(estimator.rate(at(1200)), 160.0);
     estimator.pause(at(600_000));
     assert_close(estimator.rate(at(600_000)), 160.0);
+    // The highest rate so far can be that of the last quarter, or of one before.
+    estimator.accept(at(600), 10);
+    assert_close(estimator.rate(at(600_000)), 160.0);
+    estimator.accept(at(610), 60);
+    assert_close(estimator.rate(at(600_000)), 280.0);
 }
 
 /// Returns an estimator in a ramp, in which 1,000 were accepted in each of these quarters of a second.
@@ -67,6 +74,12 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     }
     assert_eq!(noise.estimate(), None);
     assert_close(noise.rate(at(990)), 100.0 * 3.96_f64.exp2());
+    // Ten accepted requests take off what a rejection adds.
+    let mut level = ramp_at_4_000(4);
+    for _ in 0..400 {
+        assert!(!level.suspect(at(990)));
+        level.accept(at(990), 10);
+    }
 
     // The eighth one counts, and an accepted one takes off 0.1. From the third one on, the rate is quartered.
     let mut limit = ramp_at_4_000(4);
@@ -77,6 +90,11 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     }
     assert!(limit.suspect(at(990)));
     assert_close(limit.estimate().unwrap(), 4_000.0);
+    // Three of them and five accepted requests are 2.5.
+    let mut doubtful = ramp_at_4_000(4);
+    (0..3).for_each(|_| assert!(!doubtful.suspect(at(990))));
+    doubtful.accept(at(990), 5);
+    assert_close(doubtful.rate(at(990)), 100.0 * 3.96_f64.exp2());
     let mut half = ramp_at_4_000(4);
     for _ in 0..8 {
         assert!(!half.suspect(at(990)));
@@ -119,11 +137,27 @@ fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
         assert!(!estimator.suspect(at(2_000)));
         estimator
     };
-    // A hundredth of them all is 101 of 10,100.
     assert_eq!(noisy(80).estimate(), None);
+    // A hundredth of them all is 101 of 10,100.
+    for (accepted, ends) in [(9_999, true), (10_000, false)] {
+        let mut estimator = ramp_at_4_000(8);
+        for _ in 0..101 {
+            assert!(!estimator.suspect(at(1_999)));
+            estimator.accept(at(1_999), 19);
+        }
+        estimator.accept(at(1_999), accepted - 8_000 - 101 * 19);
+        assert!(!estimator.suspect(at(2_000)));
+        assert_eq!(estimator.estimate().is_some(), ends, "{accepted}");
+    }
+    // In the last second, 4 * 1,000 and 120 * 20 were accepted.
     let ended = noisy(120);
-    let estimate = ended.estimate().unwrap();
-    assert_close(ended.rate(at(2_000)), 0.7 * estimate);
+    assert_eq!(ended.estimate(), Some(6_400.0));
+    assert_close(ended.rate(at(2_000)), 0.7 * 6_400.0);
+    // The next measurement can raise that.
+    let mut raised = ended;
+    raised.accept(at(2_400), 2_900);
+    raised.reject(at(2_400));
+    assert_close(raised.estimate().unwrap(), (2_900.0 * 7_250.0 + 4.0 * 6_400.0) / 2_904.0);
     // Two looks with a rejection show that it is noise, and then others do not count.
     let mut shown = ended;
     look_after_a_ramp(&mut shown, 1_000);
@@ -199,7 +233,20 @@ fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
         assert!(!estimator.suspect(at(4_800)));
         estimator.accept(at(6_800), 1_000);
         assert_eq!(!estimator.suspect(at(6_800)), is_noise, "1 of {}", accepted + 1);
+        if is_noise {
+            // 4 and 80 times a tenth are more than 8.
+            let counted = (2..20).find(|_| estimator.suspect(at(6_800)));
+            assert_eq!(counted, Some(8));
+        }
     }
+    // In the second after a cut, an accepted request takes off 0.1.
+    let mut looking = ended();
+    look_after_a_ramp(&mut looking, 999);
+    looking.accept(at(4_800), 300);
+    assert!((0..7).all(|_| !looking.suspect(at(4_800))));
+    looking.accept(at(4_800), 60);
+    assert!((0..6).all(|_| !looking.suspect(at(4_800))), "1 and 6 are less than 8");
+    assert!(looking.suspect(at(4_800)));
 
     // The second after a cut ends.
     for (millis, is_noise) in [(2_999, true), (3_000, false)] {
@@ -217,7 +264,7 @@ fn three_looks_in_a_row_with_a_rejection_show_noise() {
         assert!(!estimator.suspect(at(from + hit)), "in the second after a cut, it is not counted");
         estimator.accept(at(from + 1_900), 1_500);
     };
-    for (hit, is_noise) in [(400, true), (600, false)] {
+    for (hit, is_noise) in [(400, true), (499, true), (500, false), (600, false)] {
         let mut estimator = tracking_a_limit_of(1_000);
         for round in 0..2 {
             look(&mut estimator, 2_000 + 2_000 * round, hit);
@@ -241,9 +288,34 @@ fn three_looks_in_a_row_with_a_rejection_show_noise() {
     let mut small = tracking_a_limit_of(149);
     small.accept(at(2_400), 45);
     assert!(small.suspect(at(2_400)));
-    let mut large = tracking_a_limit_of(151);
+    let mut large = tracking_a_limit_of(150);
     large.accept(at(2_400), 45);
     assert!(!large.suspect(at(2_400)));
+}
+
+// Rules L16, L43.
+#[test]
+fn the_second_after_a_cut_has_shown_noise_when_it_is_over() {
+    let mut noisy = tracking_a_limit_of(1_000);
+    for (from, later, is_noise) in [(2_000, 600, false), (3_000, 500, false), (4_000, 400, true)] {
+        noisy.accept(at(from + 400), 300);
+        assert!(!noisy.suspect(at(from + 400)));
+        noisy.accept(at(from + 900), later);
+        assert_eq!(!noisy.suspect(at(from + 1_000)), is_noise, "{from}");
+    }
+    // Two that a limit has ended show nothing.
+    let mut limited = tracking_a_limit_of(1_000);
+    for now in [2_400, 2_800] {
+        limited.accept(at(now), 300);
+        assert!((0..7).all(|_| !limited.suspect(at(now))));
+        assert!(limited.suspect(at(now)));
+    }
+    limited.accept(at(3_200), 300);
+    assert!(!limited.suspect(at(3_200)));
+    limited.accept(at(4_700), 1_000);
+    assert!(limited.suspect(at(4_800)));
+    // After a rejection, another one before anything is accepted is evidence of a limit, too.
+    assert!(tracking_a_limit_of(1_000).suspect(at(2_001)));
 }
 
 // Rule L2.
@@ -319,6 +391,11 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     some.accept(at(4400), 50);
     some.reject(at(4500));
     assert_close(some.estimate().unwrap(), (50.0 * 100.0 + 4.0 * 50.0) / 54.0);
+    let mut hundred = tracking_a_limit_of(45);
+    hundred.accept(at(4000), 100);
+    hundred.accept(at(4400), 50);
+    hundred.reject(at(4500));
+    assert_close(hundred.estimate().unwrap(), (50.0 * 100.0 + 4.0 * 45.0) / 54.0);
 
     // Less than a hundred do not.
     let mut few = tracking_a_limit_of(20);
@@ -402,15 +479,17 @@ fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
 // Rules L5, L28.
 #[test]
 fn after_a_second_a_silence_is_measured() {
-    let mut estimator = tracking_a_limit_of(60);
-    for time in (2010..10_000).step_by(250) {
-        estimator.reject(at(time));
+    // The first one in a row is that at 2000 ms, and the last one within a second after it is that at 2760 ms, or at 3000 ms.
+    for (first, last) in [(2010, 2.76), (2000, 3.0)] {
+        let mut estimator = tracking_a_limit_of(60);
+        for time in (first..10_000).step_by(250) {
+            estimator.reject(at(time));
+        }
+        estimator.accept(at(10_500), 60);
+        estimator.reject(at(10_600));
+        let goodput = 60.0 / (10.6 - last);
+        assert_close(estimator.estimate().unwrap(), (60.0 * goodput + 4.0 * 2.0 * goodput) / 64.0);
     }
-    estimator.accept(at(10_500), 60);
-    estimator.reject(at(10_600));
-    // The first one in a row is that at 2000 ms, and the last one within a second after it is that at 2760 ms.
-    let goodput = 60.0 / (10.6 - 2.76);
-    assert_close(estimator.estimate().unwrap(), (60.0 * goodput + 4.0 * 2.0 * goodput) / 64.0);
 }
 
 // Rules L5, L29.
@@ -517,6 +596,7 @@ fn for_five_seconds_after_a_warning_the_rate_gains_the_same_for_all_clients() {
     // Nothing proves a higher limit.
     estimator.accept(at(8900), 10_000);
     assert_close(estimator.rate(at(8999)), estimate + 1.3 * 2.999);
+    assert_close(estimator.rate(at(9000)), estimate * 1.16_f64.powi(3) + 1.3 * 3.0);
     estimator.accept(at(9000), 1);
     estimator.accept(at(9300), 1000);
     assert!(estimator.rate(at(9400)) > 1.9 * estimate, "after that, it does");
@@ -528,6 +608,7 @@ fn an_estimate_is_at_least_a_fifth_of_a_request_per_second() {
         assert_eq!(GoodputEstimator::for_all_at(senseless, at(0)).estimate(), Some(0.2), "{senseless}");
     }
     assert_eq!(GoodputEstimator::for_all_at(0.3, at(0)).estimate(), Some(0.3));
+    assert_eq!(GoodputEstimator::for_all_at(f64::INFINITY, at(0)).estimate(), Some(f64::MAX));
     // Nothing was accepted in the second before.
     let mut estimator = GoodputEstimator::new(at(0));
     estimator.reject(at(2000));

@@ -40,6 +40,19 @@ fn reject(strategy: &PacedRetryStrategy, clock: &ByHand) {
     strategy.release(token);
 }
 
+/// Sends so many requests, which are accepted after the last one was sent.
+fn accept_together(strategy: &PacedRetryStrategy, clock: &ByHand, requests: usize) {
+    let send = || {
+        let mut token = strategy.acquire_initial_token(clock).unwrap();
+        while let Some(wait) = strategy.ready(&mut token, clock, None).wait() {
+            clock.advance(wait);
+        }
+        token
+    };
+    let sent: Vec<_> = (0..requests).map(|_| send()).collect();
+    sent.into_iter().for_each(|token| accept(strategy, clock, token));
+}
+
 #[track_caller]
 fn assert_rate(strategy: &PacedRetryStrategy, expected: f64) {
     let rate = strategy.send_rate().unwrap();
@@ -117,6 +130,14 @@ fn a_rejection_at_a_told_limit_spaces_the_sends_wider_and_accepted_requests_brin
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let space = 0.07 - 0.0006 * accepted as f64;
     assert_rate(&strategy, 100.0 / (1.0 + space));
+    strategy.release(token);
+
+    // It is the same for answers that come together.
+    let strategy = PacedRetryStrategy::new().max_rate(100.0);
+    reject(&strategy, &clock);
+    accept_together(&strategy, &clock, 10);
+    reject(&strategy, &clock);
+    assert_rate(&strategy, 100.0 / (1.07 - 10.0 * 0.0006 + 0.04));
 }
 
 // Rule L19.
@@ -137,6 +158,15 @@ fn sends_at_a_told_limit_are_spaced_at_most_40_percent_wider() {
     }
     assert!(rates.iter().all(|rate| (rate * 1.39 - 100.0).abs() < 1e-6 || *rate < 65.0), "{rates:?}");
     assert!(rates[19] < 65.0, "{rates:?}");
+
+    // Exactly 40 percent are possible.
+    let strategy = PacedRetryStrategy::new().max_rate(100.0);
+    for (rejections, accepted) in [(3, 9), (2, 41)] {
+        (0..rejections).for_each(|_| reject(&strategy, &clock));
+        accept_together(&strategy, &clock, accepted);
+    }
+    (0..5).for_each(|_| reject(&strategy, &clock));
+    assert_rate(&strategy, 100.0 / 1.4);
 }
 
 // Rules L18, L19.

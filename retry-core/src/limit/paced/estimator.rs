@@ -4,6 +4,8 @@ mod course;
 mod noise;
 mod recent;
 mod start;
+#[cfg(test)]
+mod tests;
 mod text;
 mod told;
 mod tuning;
@@ -200,8 +202,10 @@ impl GoodputEstimator {
                 let measured = f64::from(self.accepted);
                 let former = self.estimate.min(2.0 * goodput);
                 let estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
-                self.estimate =
-                    if self.phase == Phase::Track { estimate } else { estimate.max(self.found(now, goodput)) };
+                self.estimate = match self.found(now, goodput) {
+                    Some(found) if self.phase != Phase::Track => estimate.max(found),
+                    _ => estimate,
+                };
                 self.phase = Phase::Track;
             }
         }
@@ -246,11 +250,11 @@ impl GoodputEstimator {
         self.rejected_in_a_row >= CLOSED_BY
     }
 
-    /// Returns what a search has found. In most of it, less was sent than the limit allows, and a server without a burst did not save
-    /// that up. So what was accepted in the last second can count more than the measurement.
-    fn found(&self, now: Timestamp, goodput: f64) -> f64 {
-        let (last, most) = self.tuning.found;
-        (last * self.recent.last_second(now)).min(most * goodput)
+    /// Returns what a search has found at least. In most of it, less was sent than the limit allows, and a server without a burst
+    /// did not save that up. So what was accepted in the last second can count more than the measurement.
+    fn found(&self, now: Timestamp, goodput: f64) -> Option<f64> {
+        let (last, most) = self.tuning.found?;
+        Some((last * self.recent.last_second(now)).min(most * goodput))
     }
 
     fn begin_measurement(&mut self, now: Timestamp, can_raise: bool) {

@@ -39,10 +39,10 @@ impl GoodputEstimator {
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
                 let Tuning { cut, returns, climb, .. } = *self.tuning;
-                let rate = if elapsed < returns {
+                let beyond = elapsed - returns;
+                let rate = if beyond.is_sign_negative() {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
-                    let beyond = elapsed - returns;
                     let climb = if now < self.careful_until { 1.0 } else { climb };
                     self.estimate * climb.powf(beyond) + CLIMB_BY * beyond
                 };
@@ -53,10 +53,12 @@ impl GoodputEstimator {
     #[cold]
     fn rate_of_ramp(&self, elapsed: f64, accepted: f64) -> f64 {
         let (doubles, lead) = self.tuning.ramp;
-        // Of a quarter that is over, the requests may not have been added yet.
-        let kept = if self.tuning.keeps { self.estimate.max(self.recent.latest()) } else { 0.0 };
         let first = self.told.first;
-        let most = (lead * accepted).max(first).max(kept);
+        let mut most = (lead * accepted).max(first);
+        if self.tuning.keeps {
+            // Of a quarter that is over, the requests may not have been added yet.
+            most = most.max(self.estimate).max(self.recent.latest());
+        }
         self.noise.part() * (first * (elapsed / doubles).exp2()).min(most)
     }
 }

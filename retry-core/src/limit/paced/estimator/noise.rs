@@ -60,8 +60,9 @@ pub(super) struct Noise {
 impl Noise {
     pub(super) const NONE: Self = Self { sum: 0.0, accepted: 0.0, rejected: 0.0, is_hit: false, streak: 0 };
 
+    /// Returns the share of rejected requests in looks, if there were any.
     fn share(&self) -> f64 {
-        self.rejected / (self.accepted + self.rejected).max(1.0)
+        self.rejected / (self.accepted + self.rejected)
     }
 
     /// Returns the part of the rate of a ramp that is sent.

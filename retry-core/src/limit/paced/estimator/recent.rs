@@ -28,9 +28,9 @@ impl Recent {
         begins
     }
 
-    /// Sets the number in the last second, as if the requests had come in evenly.
-    pub(super) fn spread(&mut self, requests: u32) {
-        self.counts = [0, requests / 4, requests / 4, requests / 4, requests / 4];
+    /// Sets the rate per second of the last quarter.
+    pub(super) const fn set_last(&mut self, rate: u32) {
+        self.counts[1] = rate / 4;
     }
 
     /// Makes the quarter of `now` the current one. Returns whether it was another one.

@@ -32,9 +32,9 @@ impl GoodputEstimator {
     pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
         let mut estimator = Self::for_all(now);
         estimator.phase = Phase::Track;
-        // NaN is not greater, either, so it is handled too.
-        estimator.estimate = if estimate > LOWEST { estimate.min(f64::MAX) } else { LOWEST };
-        estimator.recent.spread(estimator.estimate as u32);
+        // Of NaN and a number, the number is the maximum.
+        estimator.estimate = estimate.max(LOWEST).min(f64::MAX);
+        estimator.recent.set_last(estimator.estimate as u32);
         estimator
     }
 
@@ -61,7 +61,7 @@ impl GoodputEstimator {
     /// requests that were accepted in the last second.
     pub fn after_the_first_rejection(now: Timestamp, goodput: u32) -> Self {
         let mut estimator = Self::new(now);
-        estimator.recent.spread(goodput);
+        estimator.recent.set_last(goodput);
         estimator.begin_search(f64::from(goodput));
         estimator.rejected_in_a_row = 1;
         estimator

@@ -79,9 +79,8 @@ fn is_possible(estimator: &GoodputEstimator) -> bool {
 fn read(text: &str) -> Option<GoodputEstimator> {
     let mut words = text.split_whitespace();
     let words = &mut words;
-    if next::<u32>(words)? != FORMAT {
-        return None;
-    }
+    // The number of the format, which the caller compares with the text.
+    words.next()?;
     let tuning = match next::<u8>(words)? {
         0 => Tuning::ONE,
         1 => Tuning::ALL,
@@ -99,7 +98,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let (can_raise, skips_silence) = (next::<u8>(words)? == 1, next::<u8>(words)? == 1);
     let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
     let (rejected_since, careful_until) = (time(words)?, time(words)?);
-    let (quarter, mut counts) = (next(words)?, [0; KEPT]);
+    let (quarter, mut counts) = (next(words)?, <[u32; KEPT]>::default());
     for count in &mut counts {
         *count = next(words)?;
     }

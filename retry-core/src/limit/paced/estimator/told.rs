@@ -27,16 +27,18 @@ pub(in crate::limit::paced) struct Told {
 }
 
 impl Told {
-    pub(super) const NOTHING: Self =
-        Self { first: FIRST_RATE, limit: f64::INFINITY, space: SPACE.0, cap: f64::INFINITY };
+    pub(super) const NOTHING: Self = Self::with(FIRST_RATE, f64::INFINITY);
 
     /// Creates a first rate and a limit, in sends per second.
     pub(in crate::limit::paced) fn new(first: Option<f64>, limit: Option<f64>) -> Self {
-        let (first, limit) = (first.unwrap_or(FIRST_RATE), limit.unwrap_or(f64::INFINITY));
-        Self { first, limit, ..Self::NOTHING }.at_space(SPACE.0)
+        Self::with(first.unwrap_or(FIRST_RATE), limit.unwrap_or(f64::INFINITY))
     }
 
-    fn at_space(self, space: f64) -> Self {
+    const fn with(first: f64, limit: f64) -> Self {
+        Self { first, limit, space: SPACE.0, cap: limit }.at_space(SPACE.0)
+    }
+
+    const fn at_space(self, space: f64) -> Self {
         Self { space, cap: self.limit / (1.0 + space), ..self }
     }
 
@@ -54,7 +56,7 @@ impl Told {
     /// Returns a rate, or the rate that the limit allows if that is lower.
     #[inline]
     pub(in crate::limit::paced) const fn capped(&self, rate: f64) -> f64 {
-        if rate > self.cap { self.cap } else { rate }
+        rate.min(self.cap)
     }
 
     /// Counts in another unit from now on. The first rate is not told with it, so it stays.
@@ -66,9 +68,7 @@ impl Told {
     /// Lets accepted requests bring the sends closer together.
     #[inline]
     pub(super) fn narrow(&mut self, requests: u32) {
-        if self.space > SPACE.0 {
-            *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
-        }
+        *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
     }
 
     /// Lets a rejection space the sends wider. Returns whether that was possible.

@@ -32,8 +32,9 @@ pub(super) struct Tuning {
     pub(super) search: (f64, f64),
     /// The time from the start of a search in which rejections are those of requests that were sent before, in seconds.
     pub(super) settles: f64,
-    /// What a search finds: this part of what was accepted in its last second, at most this multiple of the goodput in all of it.
-    pub(super) found: (f64, f64),
+    /// What a search finds at least: this part of what was accepted in its last second, at most this multiple of the goodput in
+    /// all of it.
+    pub(super) found: Option<(f64, f64)>,
     /// The time in which the rate doubles once the limit has proved to be higher than the estimate, in seconds.
     pub(super) proven: f64,
     /// The part of the estimate to which a rejection cuts the rate.
@@ -56,7 +57,7 @@ impl Tuning {
         first: 1.0,
         search: (0.8, 0.25),
         settles: 0.0,
-        found: (0.0, 0.0),
+        found: None,
         proven: 0.4,
         cut: 0.7,
         returns: 2.0,
@@ -72,7 +73,7 @@ impl Tuning {
         first: 0.5,
         search: (1.0, 1.0),
         settles: 0.5,
-        found: (0.95, 1.25),
+        found: Some((0.95, 1.25)),
         proven: 1.0,
         cut: 0.9,
         returns: 2.5,
