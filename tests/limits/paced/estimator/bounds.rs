@@ -38,6 +38,17 @@ fn the_last_second_before_the_first_rejection_includes_a_part_of_a_quarter() {
     assert_eq!(estimator.estimate(), Some(60.0));
 }
 
+// Rule L1. This is not a goal: it records what the ramp does, so that a change is seen and decided.
+#[test]
+fn a_ramp_keeps_only_the_first_requests_of_a_quarter_that_is_followed_by_an_empty_one() {
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(400), 30);
+    estimator.accept(at(410), 70);
+    assert_close(estimator.rate(at(600_000)), 400.0);
+    estimator.accept(at(1300), 1);
+    assert_close(estimator.rate(at(600_000)), 120.0);
+}
+
 // Rule L25.
 #[test]
 fn a_client_without_accepted_requests_sends_at_most_two_per_second_if_its_estimate_is_lower() {

@@ -5,6 +5,7 @@ use super::recent::Recent;
 use super::{GoodputEstimator, LOWEST, Phase, Told, Tuning};
 use crate::time::Timestamp;
 
+#[expect(clippy::manual_clamp, reason = "`clamp` would keep an estimate that is NaN")]
 impl GoodputEstimator {
     /// Creates an estimator that knows nothing, and begins with the ramp.
     pub const fn new(now: Timestamp) -> Self {
