@@ -42,15 +42,15 @@ fn reject(strategy: &PacedRetryStrategy, clock: &ByHand) {
 
 /// Sends so many requests, which are accepted after the last one was sent.
 fn accept_together(strategy: &PacedRetryStrategy, clock: &ByHand, requests: usize) {
-    let send = || {
-        let mut token = strategy.acquire_initial_token(clock).unwrap();
-        while let Some(wait) = strategy.ready(&mut token, clock, None).wait() {
+    let mut sent: Vec<_> = (0..requests).map(|_| strategy.acquire_initial_token(clock).unwrap()).collect();
+    for token in &mut sent {
+        while let Some(wait) = strategy.ready(token, clock, None).wait() {
             clock.advance(wait);
         }
-        token
-    };
-    let sent: Vec<_> = (0..requests).map(|_| send()).collect();
-    sent.into_iter().for_each(|token| accept(strategy, clock, token));
+    }
+    for token in sent {
+        accept(strategy, clock, token);
+    }
 }
 
 #[track_caller]
