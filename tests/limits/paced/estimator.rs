@@ -597,7 +597,9 @@ fn for_five_seconds_after_a_warning_the_rate_gains_the_same_for_all_clients() {
     estimator.accept(at(8900), 10_000);
     assert_close(estimator.rate(at(8999)), estimate + 1.3 * 2.999);
     assert_close(estimator.rate(at(9000)), estimate * 1.16_f64.powi(3) + 1.3 * 3.0);
+    let proven = estimator.rate(at(9000));
     estimator.accept(at(9000), 1);
+    assert_close(estimator.rate(at(9100)), proven * 0.25_f64.exp2());
     estimator.accept(at(9300), 1000);
     assert!(estimator.rate(at(9400)) > 1.9 * estimate, "after that, it does");
 }

@@ -236,6 +236,7 @@ fn the_estimator_for_all_has_its_own_numbers() {
     // The ramp is at most twice the accepted rate, and keeps nothing in a pause.
     let mut ramp = GoodputEstimator::for_all(at(0));
     ramp.accept(at(240), 20);
+    assert_close(ramp.rate(at(300)), 100.0 * 0.5_f64.exp2());
     assert_close(ramp.rate(at(480)), 160.0);
     ramp.accept(at(490), 1_000);
     assert_close(ramp.rate(at(10_000)), 100.0);
