@@ -38,7 +38,8 @@ fn the_last_second_before_the_first_rejection_includes_a_part_of_a_quarter() {
     assert_eq!(estimator.estimate(), Some(60.0));
 }
 
-// Rule L1. This is not a goal: it records what the ramp does, so that a change is seen and decided.
+// Rule L1.
+// This is not a goal: it records what the ramp does, so that a change is seen and decided.
 #[test]
 fn a_ramp_keeps_only_the_first_requests_of_a_quarter_that_is_followed_by_an_empty_one() {
     let mut estimator = GoodputEstimator::new(at(0));
