@@ -4,6 +4,7 @@ use crate::time::{Observed, Timestamp};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::time::Duration;
 
 #[cfg(test)]
@@ -23,18 +24,17 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 /// queue that may be asked with a ticket must not be replaced by a new one.
 pub(super) type Ticket = NonZeroU64;
 
-/// The first ticket of a waiter. The tickets in front of all waiters count down from it.
-const FIRST: Ticket = NonZeroU64::new(1 << 63).unwrap();
-
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
 ///
 /// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
 pub(super) trait SendSupply {
-    /// The longest time for which a send is kept for a late waiter.
-    const KEEPS_FOR: Duration = KEEP;
-
     /// What distinguishes the requests of two waiters: nothing, if every request is one send.
     type Weight: Copy + Debug;
+
+    /// Returns the longest time for which a send is kept for a late waiter.
+    fn keeps_for() -> Duration {
+        KEEP
+    }
 
     /// Returns the number of sends that a request of this weight is.
     fn sends(&self, weight: Self::Weight) -> f64 {
@@ -81,6 +81,11 @@ pub(super) fn time_for(sends: f64, rate: f64) -> Duration {
     }
 }
 
+/// Returns the ticket of this number. No queue issues so many that the numbers end.
+fn issued(number: Option<u64>) -> Ticket {
+    number.and_then(Ticket::new).unwrap_or(Ticket::MIN)
+}
+
 /// A limit on sends, and the queue of its waiters.
 ///
 /// A waiter sleeps for the time that it gets as the answer, and then asks again. Waiters cannot be woken early, so a
@@ -109,13 +114,14 @@ pub(super) struct SendQueue<L: SendSupply> {
     /// The waiters that are expected to ask and to take a send from the limit, in the order of their tickets. A waiter
     /// that is passed over is not in the list, and neither is the one for which a send is kept.
     expected: VecDeque<Expected<L::Weight>>,
-    /// The time of the next search for late waiters, if the grace period is [`GRACE`]: that time after the earliest one is
-    /// expected to ask. With a longer grace period, it is later by the difference.
+    /// The time of the next search for late waiters, if the grace period is [`GRACE`]. With a longer grace period, it is later by
+    /// the difference. A waiter that comes later is not late before it, because a search sets it to that time after now at most.
     search_at: Timestamp,
     kept: Option<Kept<L::Weight>>,
-    next_ticket: Ticket,
-    /// The lowest ticket that was issued to an operation that put its send back.
-    front_ticket: Ticket,
+    /// The tickets of operations that put their sends back, from the last one to the first one.
+    front_tickets: Range<u64>,
+    /// The tickets of waiters that come.
+    tickets: Range<u64>,
 }
 
 /// A waiter that is expected to ask.
@@ -137,7 +143,8 @@ struct Kept<W> {
 
 impl<L: SendSupply> SendQueue<L> {
     pub(super) const fn new(limit: L, now: Timestamp) -> Self {
-        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: FIRST, front_ticket: FIRST }
+        let (front_tickets, tickets) = const { (1..1 << 63, 1 << 63..u64::MAX) };
+        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, front_tickets, tickets }
     }
 
     pub(super) const fn limit(&self) -> &L {
@@ -177,7 +184,7 @@ impl<L: SendSupply> SendQueue<L> {
         weight: L::Weight,
     ) -> Option<Duration> {
         self.limit.refill(now);
-        if now > self.search_at && !self.expected.is_empty() {
+        if now.is_after(self.search_at) && !self.expected.is_empty() {
             self.pass_over_the_late(now);
         }
         self.keep_for_the_first(now, *ticket);
@@ -198,33 +205,29 @@ impl<L: SendSupply> SendQueue<L> {
             return None;
         }
         let wait = wait.min(RECHECK);
-        let ticket = *ticket.get_or_insert_with(|| {
-            let next = self.next_ticket.saturating_add(1);
-            std::mem::replace(&mut self.next_ticket, next)
-        });
+        let ticket = *ticket.get_or_insert_with(|| issued(self.tickets.next()));
         let waiter = Expected { ticket, weight, asks_at: now.saturating_add(wait) };
         if is_expected {
             self.expected[ahead] = waiter;
         } else {
             self.expected.insert(ahead, waiter);
         }
-        self.search_at = self.search_at.min(waiter.asks_at.saturating_add(GRACE));
         Some(wait)
     }
 
     /// Gives up a place, and the send that is kept for it, if any.
     #[inline]
     pub(super) fn leave(&mut self, ticket: Option<Ticket>) {
-        if ticket.is_some() {
+        if let Some(ticket) = ticket {
             self.leave_place(ticket);
         }
     }
 
-    fn leave_place(&mut self, ticket: Option<Ticket>) {
-        if let Some(kept) = self.kept.take_if(|kept| Some(kept.ticket) == ticket) {
+    fn leave_place(&mut self, ticket: Ticket) {
+        if let Some(kept) = self.kept.take_if(|kept| kept.ticket == ticket) {
             self.limit.give_back(kept.weight);
         }
-        if let (index, true) = self.place(ticket) {
+        if let (index, true) = self.place(Some(ticket)) {
             self.expected.remove(index);
         }
     }
@@ -241,13 +244,12 @@ impl<L: SendSupply> SendQueue<L> {
     /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
     pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
         self.limit.give_back(weight);
-        self.front_ticket = Ticket::new(self.front_ticket.get() - 1).unwrap_or(Ticket::MIN);
-        *ticket = Some(self.front_ticket);
+        *ticket = Some(issued(self.front_tickets.next_back()));
     }
 
     /// Returns the places of the first waiters, at most this many.
     pub(super) fn first(&self, waiters: u32) -> impl Iterator<Item = Ticket> {
-        self.expected.iter().map(|waiter| waiter.ticket).take(usize::try_from(waiters).unwrap_or(usize::MAX))
+        self.expected.iter().map(|waiter| waiter.ticket).take(waiters as usize)
     }
 
     /// Returns whether a waiter is sent without a wait if this many sends are available.
@@ -313,7 +315,7 @@ impl<L: SendSupply> SendQueue<L> {
     /// Gives back the kept send if it was kept for too long.
     #[cold]
     fn keep_no_longer(&mut self, kept_for: Duration, weight: L::Weight) {
-        if kept_for > L::KEEPS_FOR {
+        if kept_for > L::keeps_for() {
             self.kept = None;
             self.limit.give_back(weight);
         }
@@ -327,7 +329,7 @@ impl<L: SendSupply> SendQueue<L> {
         }
         if self.kept.is_none()
             && let Some(&Expected { ticket, weight, asks_at }) = self.expected.front()
-            && asking.is_none_or(|asking| ticket < asking)
+            && asking.is_none_or(|asking| ticket.cmp(&asking).is_lt())
             && asks_at < now
             && self.limit.wait_for(self.limit.sends(weight)).is_zero()
         {

@@ -85,11 +85,16 @@ impl EarlyWake {
 
     /// Registers the waker of the waiting task or thread, and returns whether the strategy ended the wait already.
     pub(crate) fn register(&self, waker: &Waker) -> bool {
-        if self.0.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
-            let waiting = Some(waker.clone());
-            let former = std::mem::replace(&mut self.0.lock().waiting, waiting);
-            drop(former);
-        }
+        // If the strategy ends the wait while the waker is taken out, it wakes none, and the answer says so.
+        let former = self.0.lock().waiting.take();
+        let waiting = match former {
+            Some(mut former) => {
+                former.clone_from(waker);
+                former
+            }
+            None => waker.clone(),
+        };
+        self.0.lock().waiting = Some(waiting);
         self.is_woken()
     }
 
@@ -102,8 +107,7 @@ impl EarlyWake {
 impl Drop for EarlyWake {
     fn drop(&mut self) {
         // A strategy can keep its waker for long. The waker must neither wake the task later nor keep it alive.
-        let former = self.0.lock().waiting.take();
-        drop(former);
+        let _former = self.0.lock().waiting.take();
     }
 }
 

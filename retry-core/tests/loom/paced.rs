@@ -57,6 +57,23 @@ fn of_three_first_throttlings_one_begins_the_limit_and_the_others_do_not_count()
     });
 }
 
+// Rule L21.
+#[test]
+fn the_first_operations_end_no_limit_that_began_meanwhile() {
+    loom::model(|| {
+        let (strategy, clock) = (shared(PacedRetryStrategy::new().ramp(false)), Arc::new(ByHand::at(1000)));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            let token = other.acquire_initial_token(&*time).unwrap();
+            throttle(&other, &time, token);
+        });
+        let token = strategy.acquire_initial_token(&*clock).unwrap();
+        thread.join().unwrap();
+        assert!(strategy.send_rate().is_some());
+        strategy.release(token);
+    });
+}
+
 // Rule L2.
 #[test]
 fn no_accepted_request_is_lost_while_others_ask_for_sends() {

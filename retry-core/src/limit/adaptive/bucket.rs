@@ -9,14 +9,12 @@ use std::time::Duration;
 const MIN_FILL: f64 = 0.5;
 /// The lowest capacity of the bucket, in tokens.
 const MIN_CAPACITY: f64 = 1.0;
-/// The number of tokens that a send takes.
-const SEND: f64 = 1.0;
 /// The highest ratio of the rate to the measured rate.
 const MAX_LEAD: f64 = 2.0;
 
-/// A token bucket for sends. Its balance is never negative, because an operation takes a token only when its send is
-/// granted, not when it starts to wait.
-#[derive(Clone, Copy, Debug)]
+/// A token bucket for sends, each of which takes one token. Its balance is never negative, because an operation takes the
+/// token only when its send is granted, not when it starts to wait.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SendBucket {
     /// The rate of the refill, in tokens per second.
     pub(super) fill: f64,
@@ -29,16 +27,12 @@ pub(super) struct SendBucket {
 }
 
 impl SendBucket {
-    pub(super) const fn new() -> Self {
-        Self { fill: 0.0, max_capacity: 0.0, capacity: 0.0, last_refill: None }
-    }
-
     /// Adds the tokens that have accumulated since the last refill.
     #[inline]
     pub(super) fn refill(&mut self, now: Timestamp) {
         // A full bucket stays full, which saves the arithmetic of most responses before the first throttling.
         if let Some(last) = self.last_refill
-            && self.capacity < self.max_capacity
+            && (self.capacity - self.max_capacity).is_sign_negative()
         {
             let gained = now.saturating_since(last).as_secs_f64() * self.fill;
             self.capacity = self.max_capacity.min(self.capacity + gained);
@@ -51,14 +45,14 @@ impl SendBucket {
     /// Returns zero if the bucket holds them, or if the missing part accumulates in less than a nanosecond, which no
     /// clock can measure.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
-        let missing = sends * SEND - self.capacity;
-        if missing <= 0.0 { Duration::ZERO } else { time_for(missing, self.fill) }
+        let missing = sends - self.capacity;
+        if missing.is_sign_negative() { Duration::ZERO } else { time_for(missing, self.fill) }
     }
 
     /// Takes one send.
     pub(super) fn take(&mut self) {
         // The bucket can hold slightly less than a send; see `wait_for`.
-        self.capacity = (self.capacity - SEND).max(0.0);
+        self.capacity = (self.capacity - 1.0).max(0.0);
     }
 
     /// Sets the rate from now on. Tokens up to now accumulate at the former rate.
@@ -86,7 +80,7 @@ impl Limiter {
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             enabled: false,
-            bucket: SendBucket::new(),
+            bucket: SendBucket::default(),
             measured: MeasuredRate::new(now),
             cubic: Cubic::new(now),
             latest: Latest::new(now),
@@ -159,11 +153,11 @@ impl SendSupply for Limiter {
 
     /// If the bucket is full, the send is lost.
     fn give_back(&mut self, (): ()) {
-        self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
+        self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + 1.0);
     }
 
     fn interval(&self) -> Duration {
-        Duration::try_from_secs_f64(1.0 / self.bucket.fill).unwrap_or(Duration::MAX)
+        time_for(1.0, self.bucket.fill)
     }
 }
 

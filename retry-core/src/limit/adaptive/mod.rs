@@ -117,7 +117,7 @@ impl SendLimiter for AdaptiveLimiter {
 /// The queue of sends behind a lock, and an atomic phase that shows whether the lock is needed.
 #[derive(Debug)]
 struct Gate {
-    /// One of the constants below. The phase only shows which steps are needed, and all other state is behind the lock.
+    /// A [`Phase`]. It only shows which steps are needed, and all other state is behind the lock.
     /// So relaxed ordering suffices: a thread that reads an old phase does what was correct a moment before.
     phase: AtomicU8,
     /// `None` until the first operation begins, because a `const` constructor has no clock. No user code runs while the
@@ -125,16 +125,20 @@ struct Gate {
     queue: Mutex<Option<SendQueue<Limiter>>>,
 }
 
-/// The phase before the first operation.
-const IDLE: u8 = 0;
-/// The phase before the first throttling: the rate of responses is measured.
-const MEASURING: u8 = 1;
-/// The phase since the first throttling: sends are limited. It never ends.
-const LIMITING: u8 = 2;
+/// The phase of a limiter. The variants are only compared.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Before the first operation.
+    Idle,
+    /// Before the first throttling: the rate of responses is measured.
+    Measuring,
+    /// Since the first throttling: sends are limited. It never ends.
+    Limiting,
+}
 
 impl Gate {
     const fn new() -> Self {
-        Self { phase: AtomicU8::new(IDLE), queue: Mutex::new(None) }
+        Self { phase: AtomicU8::new(Phase::Idle as u8), queue: Mutex::new(None) }
     }
 
     #[inline]
@@ -150,7 +154,7 @@ impl Gate {
     /// Begins an operation. The first one creates the limiter, which measures time from then on.
     #[inline]
     fn begin(&self, clock: &dyn Clock) {
-        if self.phase.load(Ordering::Relaxed) == IDLE {
+        if self.phase.load(Ordering::Relaxed) == Phase::Idle as u8 {
             self.create(clock);
         }
     }
@@ -159,14 +163,15 @@ impl Gate {
     fn create(&self, clock: &dyn Clock) {
         let now = clock.now();
         self.lock().get_or_insert_with(|| SendQueue::new(Limiter::new(now), now));
-        // If another thread has set a later phase already, it stays: `LIMITING` must not become `MEASURING` again.
-        let _ = self.phase.compare_exchange(IDLE, MEASURING, Ordering::Relaxed, Ordering::Relaxed);
+        // If another thread has set a later phase already, it stays: `Limiting` must not become `Measuring` again.
+        let (idle, measuring) = (Phase::Idle as u8, Phase::Measuring as u8);
+        let _ = self.phase.compare_exchange(idle, measuring, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Returns whether sends are limited.
     #[inline]
     fn is_limiting(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) == LIMITING
+        self.phase.load(Ordering::Relaxed) == Phase::Limiting as u8
     }
 
     /// Asks for a send. Returns how long to wait before asking again, or `None` if the send is granted.
@@ -186,7 +191,7 @@ impl Gate {
             limiter.response(now, throttled);
         }
         if throttled {
-            self.phase.store(LIMITING, Ordering::Relaxed);
+            self.phase.store(Phase::Limiting as u8, Ordering::Relaxed);
         }
     }
 

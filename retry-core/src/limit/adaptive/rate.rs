@@ -56,6 +56,9 @@ fn interval(at: Timestamp) -> u64 {
     since.as_secs().saturating_mul(2).saturating_add(u64::from(since.subsec_millis() >= 500))
 }
 
+/// No value of the curve was computed: it is below all of them.
+const NONE: f64 = f64::NEG_INFINITY;
+
 /// The rate at which to send. Each throttling cuts it. Between throttlings it grows along the curve of TCP CUBIC
 /// (RFC 9438), which is flat near the rate of the last throttling and becomes steeper beyond it.
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +68,13 @@ pub(super) struct Cubic {
     /// The time in seconds in which the curve returns to that rate. The name is that of the RFC.
     k: f64,
     last_throttle: Timestamp,
-    /// The latest value of the curve that was computed since the last throttling.
+    /// The latest value of the curve that was computed since the last throttling, or [`NONE`].
     reached: f64,
 }
 
 impl Cubic {
     pub(super) const fn new(now: Timestamp) -> Self {
-        Self { w_max: 0.0, k: 0.0, last_throttle: now, reached: 0.0 }
+        Self { w_max: 0.0, k: 0.0, last_throttle: now, reached: NONE }
     }
 
     /// Handles a throttling at this rate, and returns the rate after the cut.
@@ -80,7 +83,7 @@ impl Cubic {
         // Unlike `powf(1.0 / 3.0)`, `cbrt` is also defined for negative numbers.
         self.k = (rate * (1.0 - BETA) / SCALE).cbrt();
         self.last_throttle = now;
-        self.reached = 0.0;
+        self.reached = NONE;
         BETA * rate
     }
 
@@ -89,7 +92,7 @@ impl Cubic {
     /// The curve only rises. So once it has reached `most`, it need not be computed.
     #[inline]
     pub(super) fn grown_up_to(&mut self, now: Timestamp, most: f64) -> f64 {
-        if self.reached < most {
+        if (self.reached - most).is_sign_negative() {
             let elapsed = now.saturating_since(self.last_throttle).as_secs_f64();
             self.reached = SCALE * (elapsed - self.k).powi(3) + self.w_max;
         }
@@ -99,6 +102,6 @@ impl Cubic {
     /// Continues from an earlier time, because the clock was set back.
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         self.last_throttle = self.last_throttle.min(now);
-        self.reached = 0.0;
+        self.reached = NONE;
     }
 }

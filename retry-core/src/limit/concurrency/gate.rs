@@ -57,7 +57,8 @@ impl Gate {
 
     /// Asks once for a slot. Returns the state of the window when the slot is taken, or how long to wait.
     fn ask(&self, now: Timestamp, ticket: &mut Option<Ticket>) -> Result<Sent, Duration> {
-        let (answer, former) = self.change(|room| {
+        // The waker is dropped after the lock is released.
+        let (answer, _waker) = self.change(|room| {
             let Room { queue, wakers } = room;
             let queue = queue.get_or_insert_with(|| SendQueue::new(Window::new(self.most, now), now));
             let former = *ticket;
@@ -66,18 +67,17 @@ impl Gate {
                 None => (Ok(queue.limit().sent()), former.and_then(|ticket| wakers.remove(&ticket))),
             }
         });
-        drop(former);
         answer
     }
 
     /// Registers the waker of a waiter. Returns whether it must ask again, because a slot has come back meanwhile.
     fn register(&self, ticket: Ticket, waker: Waker) -> bool {
-        let (is_due, former) = {
+        // The former waker is dropped after the lock is released.
+        let (is_due, _former) = {
             let mut room = self.lock();
             let is_due = room.queue.as_ref().is_some_and(|queue| queue.is_due(ticket, queue.limit().free()));
-            (is_due, if is_due { Some(waker) } else { room.wakers.insert(ticket, waker) })
+            (is_due, room.wakers.insert(ticket, waker))
         };
-        drop(former);
         is_due
     }
 }
@@ -150,16 +150,16 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let (ticket, sent) = (self.ticket.take(), self.sent.take());
-        if ticket.is_none() && sent.is_none() {
-            return;
+        match (self.ticket.take(), self.sent.take()) {
+            // It returned its slot with an outcome, or has not asked yet.
+            (None, None) => {}
+            // The waker is dropped after the lock is released.
+            (ticket, sent) => drop(self.gate.change(|room| {
+                if let Some(queue) = &mut room.queue {
+                    queue.give_up(ticket, sent.map(|_| ()));
+                }
+                ticket.and_then(|ticket| room.wakers.remove(&ticket))
+            })),
         }
-        let former = self.gate.change(|room| {
-            if let Some(queue) = &mut room.queue {
-                queue.give_up(ticket, sent.map(|_| ()));
-            }
-            ticket.and_then(|ticket| room.wakers.remove(&ticket))
-        });
-        drop(former);
     }
 }

@@ -149,14 +149,14 @@ impl SendLimiter for ConcurrencyLimiter {
         let seat = place.seat.take();
         match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
-                let (now, delay, part) = (clock.now(), stretched(wait, self.random.part()), self.random.part());
+                let (now, wait, part) = (clock.now(), stretched(wait, self.random.part()), self.random.part());
                 // A wait that is longer than the strategy allows does not stop the other operations for long, either.
-                let pause = if is_too_long { Duration::ZERO } else { delay };
+                let delay = (!is_too_long).then_some(wait);
                 if let Some(seat) = seat {
-                    seat.end(|window, sent| window.rejected(now, sent, pause, part));
+                    seat.end(|window, sent| window.rejected(now, sent, delay, part));
                 }
-                let is_over = place.throttled.count(now, delay, self.max_throttled_time);
-                Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long: false })
+                let is_over = place.throttled.count(now, wait, self.max_throttled_time);
+                Some(Unpaid { delay, ..Unpaid::after(wait).over(is_over) })
             }
             FailedSend::Otherwise => {
                 if let Some(seat) = seat {

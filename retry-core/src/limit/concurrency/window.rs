@@ -1,7 +1,9 @@
 //! The number of requests that may be in flight, which is learned from rejections. It is pure arithmetic, without a lock.
 
+use crate::limit::paced::next;
 use crate::limit::queue::{GRACE, SendSupply};
 use crate::time::{Latest, Observed, Timestamp};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// The initial window, as in TCP (RFC 6928).
@@ -21,8 +23,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(super) struct Sent {
     /// The number of other requests in flight.
     others: u32,
-    /// The number of cuts up to then.
-    cuts: u32,
+    /// The number of the last cut up to then.
+    cuts: NonZeroU32,
 }
 
 /// The requests in flight, and their limit.
@@ -36,7 +38,8 @@ pub(super) struct Window {
     in_flight: u32,
     /// Whether each success adds one, because no limit was met yet.
     is_starting: bool,
-    cuts: u32,
+    /// One more than the number of cuts.
+    cuts: NonZeroU32,
     /// The number of cuts since the last accepted request.
     in_a_row: u32,
     /// Nothing is sent up to this time.
@@ -54,7 +57,7 @@ impl Window {
             most,
             in_flight: 0,
             is_starting: true,
-            cuts: 0,
+            cuts: NonZeroU32::MIN,
             in_a_row: 0,
             paused_until: None,
             now,
@@ -91,7 +94,6 @@ impl Window {
     pub(super) const fn accepted(&mut self) {
         self.ended();
         self.in_a_row = 0;
-        self.paused_until = None;
     }
 
     /// Takes back the slot of a success. The window grows if it was used up.
@@ -104,18 +106,18 @@ impl Window {
         }
     }
 
-    /// Takes back the slot of a request that was rejected, and that the server asks to repeat after this wait. `part` is a
-    /// random number from 0 to 1.
+    /// Takes back the slot of a request that was rejected, and that is repeated after this wait if the server asks for one that
+    /// is allowed. `part` is a random number from 0 to 1.
     ///
     /// A request that was sent before the last cut says nothing about the window after it.
-    pub(super) fn rejected(&mut self, now: Timestamp, sent: Sent, wait: Duration, part: f64) {
+    pub(super) fn rejected(&mut self, now: Timestamp, sent: Sent, wait: Option<Duration>, part: f64) {
         self.ended();
         if sent.cuts != self.cuts {
             return;
         }
         if self.size() == 1 {
-            let pause = PAUSE.saturating_mul(1 << self.in_a_row.min(16)).min(LONGEST_PAUSE);
-            let pause = pause.mul_f64(0.5 + 0.5 * part).max(wait);
+            let pause = PAUSE.saturating_mul(2_u32.saturating_pow(self.in_a_row)).min(LONGEST_PAUSE);
+            let pause = pause.mul_f64(0.5 + 0.5 * part).max(wait.unwrap_or_default());
             self.paused_until = Some(now.saturating_add(pause));
         }
         let factor = if self.in_a_row == 0 { CUT } else { CUT_IN_A_ROW };
@@ -123,21 +125,22 @@ impl Window {
         // A request that was alone in flight says nothing about how many may be.
         self.is_starting = sent.others == 0;
         self.in_a_row = self.in_a_row.saturating_add(1);
-        self.cuts = self.cuts.wrapping_add(1);
+        self.cuts = next(self.cuts);
     }
 }
 
 impl SendSupply for Window {
-    /// With a window of one, a slot that is kept stops all others.
-    const KEEPS_FOR: Duration = GRACE;
-
     type Weight = ();
+
+    /// With a window of one, a slot that is kept stops all others.
+    fn keeps_for() -> Duration {
+        GRACE
+    }
 
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
             self.paused_until = self.paused_until.map(|until| until.min(anchor));
-            self.now = self.now.min(anchor);
         }
         observed
     }
@@ -164,7 +167,8 @@ impl SendSupply for Window {
         self.ended();
     }
 
+    /// Slots come back at any time, so the grace period is the shortest one.
     fn interval(&self) -> Duration {
-        Duration::ZERO
+        GRACE
     }
 }

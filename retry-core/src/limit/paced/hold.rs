@@ -16,22 +16,29 @@ const LONGEST_SPACE: Duration = Duration::from_secs(300);
 /// wait was left then, later waits hold back only their own operations, until the server rejects several requests in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
-    /// Whether it began and its end was not noticed yet. If it is false, the other fields are not used.
-    is_active: bool,
+    phase: Phase,
     begun: Timestamp,
     until: Timestamp,
     /// The time from which the next probe may be sent.
     probe_at: Timestamp,
-    /// Whether a probe was sent that is not known to be rejected.
-    is_probed: bool,
     /// Whether the last wait proved too long.
     was_too_long: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Before it began, and since its end was noticed. The times are not used.
+    Over,
+    /// There is no probe, or the last one was rejected.
+    Begun,
+    /// A probe was sent that is not known to be rejected.
+    Probed,
 }
 
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { is_active: false, begun: now, until: now, probe_at: now, is_probed: false, was_too_long: false }
+        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, was_too_long: false }
     }
 
     /// Returns the end.
@@ -41,20 +48,27 @@ impl Hold {
 
     /// Returns whether the hold began, and [`pass`](Hold::pass) did not find its end yet.
     #[inline]
-    pub(super) const fn is_active(&self) -> bool {
-        self.is_active
+    pub(super) fn is_active(&self) -> bool {
+        self.phase != Phase::Over
     }
 
     /// Returns whether sends are held back at this time.
     #[inline]
     pub(super) fn is_on(&self, now: Timestamp) -> bool {
-        self.is_active && now < self.until
+        self.is_active() && now < self.until
     }
 
-    /// Updates the time. Returns whether a probe is due.
-    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
-        self.is_active = self.is_on(now);
-        self.is_active && now >= self.probe_at
+    /// Updates the time. Returns whether a probe is due, or `None` if the end was noticed before.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Timestamp) -> Option<bool> {
+        match self.phase {
+            Phase::Over => None,
+            Phase::Begun | Phase::Probed if now < self.until => Some(now >= self.probe_at),
+            Phase::Begun | Phase::Probed => {
+                self.phase = Phase::Over;
+                Some(false)
+            }
+        }
     }
 
     /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
@@ -68,8 +82,7 @@ impl Hold {
         if !self.is_on(now) {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE);
-            self.is_probed = false;
-            self.is_active = true;
+            self.phase = Phase::Begun;
         }
         self.until = self.until.max(now.saturating_add(wait));
     }
@@ -83,20 +96,20 @@ impl Hold {
     pub(super) fn probe(&mut self, now: Timestamp) {
         let space = now.saturating_since(self.begun).clamp(FIRST_PROBE, LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.saturating_add(FIRST_PROBE).min(LONGEST_SPACE));
-        self.is_probed = true;
+        self.phase = Phase::Probed;
     }
 
     /// Records that a request was rejected. If the hold continues, the request was a probe.
     pub(super) fn reject(&mut self, now: Timestamp) {
-        if self.is_on(now) && self.is_probed {
-            self.is_probed = false;
+        if self.is_probed(now) {
+            self.phase = Phase::Begun;
             self.was_too_long = false;
         }
     }
 
     /// Records that requests were accepted. Returns whether that ends the hold, because it was probed.
     pub(super) fn accept(&mut self, now: Timestamp) -> bool {
-        let ends = self.is_probed && self.is_on(now);
+        let ends = self.is_probed(now);
         if ends {
             self.was_too_long = self.until.saturating_since(now) > now.saturating_since(self.begun);
             self.until = now;
@@ -104,10 +117,110 @@ impl Hold {
         ends
     }
 
+    /// Returns whether sends are held back, and a probe was sent that is not known to be rejected.
+    fn is_probed(&self, now: Timestamp) -> bool {
+        self.phase == Phase::Probed && now < self.until
+    }
+
     /// Continues from an earlier time, because the clock was set back. How much of the wait is left is unknown, so it is over.
     pub(super) fn reanchor(&mut self, now: Timestamp) {
-        self.begun = self.begun.min(now);
         self.until = self.until.min(now);
-        self.probe_at = self.probe_at.min(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hold;
+    use crate::time::Timestamp;
+    use std::time::Duration;
+
+    const fn at(millis: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_millis(1_000_000 + millis))
+    }
+
+    /// Returns a hold from 0 to this time, in milliseconds.
+    fn until(end: u64) -> Hold {
+        let mut hold = Hold::over(at(0));
+        hold.begin(at(0), Duration::from_millis(end));
+        hold
+    }
+
+    #[test]
+    fn a_request_that_is_accepted_ends_a_hold_only_if_it_can_be_a_probe() {
+        let mut hold = until(60_000);
+        assert!(!hold.accept(at(500)), "it was sent before the hold");
+        assert!(hold.is_on(at(500)));
+        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (Some(false), Some(true)));
+        hold.probe(at(1_000));
+        hold.reject(at(1_100));
+        assert!(!hold.accept(at(1_200)), "the probe was rejected");
+        assert!(hold.is_on(at(1_200)));
+        hold.probe(at(3_000));
+        assert!(hold.accept(at(3_100)));
+        assert!(!hold.is_on(at(3_100)));
+        assert!(!hold.accept(at(3_200)), "it ends once");
+    }
+
+    #[test]
+    fn a_probe_belongs_to_its_hold() {
+        let mut hold = until(2_000);
+        hold.probe(at(1_000));
+        assert!(!hold.accept(at(2_000)), "the hold ended by itself");
+        hold.begin(at(2_500), Duration::from_secs(60));
+        assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
+        assert!(hold.is_on(at(2_600)));
+    }
+
+    #[test]
+    fn a_hold_that_is_over_is_noticed_once() {
+        let mut hold = Hold::over(at(0));
+        assert!(!hold.is_active());
+        assert_eq!(hold.pass(at(0)), None);
+        hold.begin(at(0), Duration::from_secs(2));
+        assert!(hold.is_active());
+        assert_eq!((hold.pass(at(1_999)), hold.pass(at(2_000)), hold.pass(at(2_000))), (Some(true), Some(false), None));
+        assert!(!hold.is_active());
+    }
+
+    #[test]
+    fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
+        for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
+            let mut hold = until(60_000);
+            hold.probe(at(1_000));
+            assert!(hold.accept(at(accepted)));
+            assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
+        }
+        let mut hold = until(60_000);
+        hold.probe(at(1_000));
+        assert!(hold.accept(at(1_000)));
+        hold.begin(at(2_000), Duration::from_secs(60));
+        hold.reject(at(2_100));
+        assert!(!hold.is_believed(false), "it was not a probe");
+        hold.probe(at(3_000));
+        hold.reject(at(3_100));
+        assert!(hold.is_believed(false));
+    }
+
+    #[test]
+    fn the_next_probe_is_at_the_latest_at_the_end() {
+        let mut hold = until(2_000);
+        assert_eq!(hold.next_probe(), at(1_000));
+        hold.probe(at(1_000));
+        assert_eq!(hold.next_probe(), at(2_000));
+    }
+
+    #[test]
+    fn a_hold_is_over_when_the_clock_is_set_back() {
+        let mut hold = until(60_000);
+        hold.probe(at(1_000));
+        let earlier = Timestamp::from_origin(Duration::from_secs(10));
+        hold.reanchor(earlier);
+        assert!(!hold.is_on(earlier) && !hold.accept(earlier));
+        hold.begin(earlier, Duration::from_secs(5));
+        assert_eq!(hold.until(), earlier.saturating_add(Duration::from_secs(5)));
+        // The end of a hold that is over stays.
+        let mut hold = until(1_000);
+        hold.reanchor(at(2_000));
+        assert_eq!(hold.until(), at(1_000));
     }
 }

@@ -7,13 +7,17 @@ mod pace;
 mod pacer;
 mod reports;
 mod settings;
+mod throttled;
 mod unit;
 
 pub use estimator::GoodputEstimator;
+pub(super) use pace::next;
 pub(super) use settings::MAX_THROTTLED_TIME;
 pub use settings::Rejections;
 #[doc(hidden)]
 pub use settings::{PaceSettings, SendRate};
+#[doc(hidden)]
+pub use throttled::Throttled;
 #[doc(hidden)]
 pub use unit::Held;
 pub use unit::{Requests, Unit, Weights};
@@ -86,12 +90,6 @@ pub struct PacedLimiter<U: Unit = Requests> {
     warned: AtomicBool,
 }
 
-/// Returns a point in time in quarters of a second since the origin of the clock, which wrap.
-#[expect(clippy::cast_possible_truncation, reason = "it wraps")]
-const fn quarter(at: Timestamp) -> u32 {
-    (at.since_origin().as_millis() / 250) as u32
-}
-
 /// The place of an operation in the limiter.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -102,39 +100,6 @@ pub struct PacedPlace<U: Unit = Requests> {
     granted: Option<NonZeroU32>,
     throttled: Throttled,
     held: U::Held,
-}
-
-/// The attempts of an operation that were throttled.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Throttled {
-    attempts: u32,
-    /// The time of the first one, in quarters of a second since the origin of the clock. It wraps after 34 years.
-    since: u32,
-    /// The longest wait that the server asked for, in whole seconds, rounded up. It saturates at 18 hours.
-    longest_wait: u16,
-}
-
-impl Throttled {
-    /// Returns their number.
-    pub(crate) const fn attempts(self) -> u32 {
-        self.attempts
-    }
-
-    /// Counts another attempt. Returns whether the time for throttled attempts was over.
-    pub(super) fn count(&mut self, now: Timestamp, wait: Duration, most: Duration) -> bool {
-        if self.attempts == 0 {
-            self.since = quarter(now);
-        }
-        let most = most.saturating_add(Duration::from_secs(self.longest_wait.into()));
-        let whole = wait.as_secs().saturating_add((wait.subsec_nanos() > 0).into());
-        self.longest_wait = self.longest_wait.max(u16::try_from(whole).unwrap_or(u16::MAX));
-        self.attempts = self.attempts.saturating_add(1);
-        // A clock that was set back is treated as one that stands still.
-        let quarters = quarter(now).wrapping_sub(self.since);
-        let elapsed = if quarters > u32::MAX / 2 { 0 } else { quarters };
-        Duration::from_millis(u64::from(elapsed) * 250) >= most
-    }
 }
 
 impl<U: Unit> PacedPlace<U> {
@@ -280,8 +245,8 @@ impl<U: Unit> PacedLimiter<U> {
     /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers since the limit began. A rate
     /// that is not a positive number is treated as the lowest one.
     pub(crate) fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        // NaN is not greater, either, so it is handled too.
-        let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
+        // `max` ignores NaN.
+        let rate = rate.map(|rate| rate.max(LOWEST_PACE));
         self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, || self.settings()))
     }
 
@@ -388,7 +353,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
     }
 
     fn uncounted(&self, place: &PacedPlace<U>) -> u32 {
-        place.throttled.attempts
+        place.throttled.attempts()
     }
 
     fn put_back(&self, place: &mut PacedPlace<U>) {

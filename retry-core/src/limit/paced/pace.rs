@@ -12,6 +12,9 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+#[cfg(test)]
+mod tests;
+
 /// Sends that were not used within this time, in seconds, are lost. It covers the resolution of timers and threads that wake
 /// up late. Without it, every delay of a waiter would be lost.
 const UNUSED: f64 = 0.05;
@@ -49,7 +52,7 @@ pub(super) struct Pace<U> {
 }
 
 /// Returns the next number, which wraps.
-fn next(number: NonZeroU32) -> NonZeroU32 {
+pub(in crate::limit) fn next(number: NonZeroU32) -> NonZeroU32 {
     number.checked_add(1).unwrap_or(NonZeroU32::MIN)
 }
 
@@ -95,9 +98,7 @@ impl<U: Unit> Pace<U> {
 
     /// Records the weight of an operation that asks for the first time.
     pub(super) fn meet(&mut self, weight: U::Weight) {
-        if U::IS_WEIGHED
-            && let Some(factor) = self.scale.meet(U::get(weight))
-        {
+        if let Some(factor) = U::get(weight).and_then(|weight| self.scale.meet(weight)) {
             self.estimator.rescale(factor);
             self.rate *= factor;
             self.sends *= factor;
@@ -107,13 +108,12 @@ impl<U: Unit> Pace<U> {
     /// Counts an accepted request of this weight, which used so much of the limit. What it used beyond its weight is owed by
     /// the next ones.
     pub(super) fn accept_weight(&mut self, now: Timestamp, weight: U::Weight, used: Option<u32>) {
-        let weight = U::get(weight);
+        let weight = U::get(weight).unwrap_or_default();
         let used = used.unwrap_or(weight);
         self.refill(now);
         self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
-        self.answers.accepted += 1;
         let sends = self.scale.accepted(used);
-        self.learn(now, sends);
+        self.accept(now, sends);
     }
 
     /// Counts a rejection, unless the request was sent before the last cut was known. `holds` says whether the wait with it is
@@ -201,7 +201,7 @@ impl<U: Unit> Pace<U> {
     /// once.
     #[inline]
     fn one(&self) -> f64 {
-        if U::IS_WEIGHED { self.scale.most() } else { 1.0 }
+        self.scale.most()
     }
 
     /// If a waiter is late by the resolution of a timer, no send is lost. A client that did not wait has one send.
@@ -231,9 +231,9 @@ impl<U: Unit> Pace<U> {
 
     /// Passes the time of a hold, in which only probes become available.
     #[cold]
-    fn pass_in_hold(&mut self, now: Timestamp) {
+    fn pass_in_hold(&mut self, now: Timestamp, is_probe_due: bool) {
         // A send that was given back is the probe, so that there are not two probes.
-        if self.hold.pass(now) {
+        if is_probe_due {
             self.sends = self.sends.max(self.one());
             self.hold.probe(now);
         }
@@ -254,24 +254,22 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     #[inline]
     fn sends(&self, weight: U::Weight) -> f64 {
-        if U::IS_WEIGHED { self.scale.sends(U::get(weight)) } else { 1.0 }
+        U::get(weight).map_or(1.0, |weight| self.scale.sends(weight))
     }
 
     #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "more waiters than an `f64` counts exactly do not fit into memory")]
     fn sends_of_all(&self, requests: usize, weight: impl Fn(usize) -> U::Weight) -> f64 {
-        if !U::IS_WEIGHED {
-            return requests as f64;
-        }
-        let enough = self.sends + self.rate * RECHECK.as_secs_f64();
-        let mut sum = 0.0;
-        for index in 0..requests {
-            sum += self.sends(weight(index));
-            if sum > enough {
-                break;
+        U::sum(requests, || {
+            let enough = self.sends + self.rate * RECHECK.as_secs_f64();
+            let mut sum = 0.0;
+            for index in 0..requests {
+                sum += self.sends(weight(index));
+                if sum > enough {
+                    break;
+                }
             }
-        }
-        sum
+            sum
+        })
     }
 
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
@@ -288,8 +286,8 @@ impl<U: Unit> SendSupply for Pace<U> {
     }
 
     fn refill(&mut self, now: Timestamp) {
-        if self.hold.is_active() {
-            self.pass_in_hold(now);
+        if let Some(is_probe_due) = self.hold.pass(now) {
+            self.pass_in_hold(now, is_probe_due);
         }
         let since = self.filled;
         let elapsed = now.saturating_since(since).as_secs_f64();
@@ -322,6 +320,6 @@ impl<U: Unit> SendSupply for Pace<U> {
     }
 
     fn interval(&self) -> Duration {
-        Duration::try_from_secs_f64(1.0 / self.rate()).unwrap_or(Duration::MAX)
+        time_for(1.0, self.rate)
     }
 }

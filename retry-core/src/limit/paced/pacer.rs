@@ -47,30 +47,41 @@ pub(super) struct Pacer<U: Unit> {
 #[repr(align(64))]
 struct Padded<T>(T);
 
-/// The phase before the first operation.
-const IDLE: u8 = 0;
-/// The phase without a limit and without waiters: without the ramp and a limit that the user sets, before the first
-/// rejection.
-const OPEN: u8 = 1;
-/// The phase in which sends are limited. After a rejection it never ends. It begins and ends under the lock, and there is a
-/// queue during it.
-const PACING: u8 = 2;
-/// The phase after a limit that ended, until the operations that waited for it have given up their places.
-const ENDED: u8 = 3;
+/// The phase of a limit. A later one has a greater number.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Before the first operation.
+    Idle,
+    /// Without a limit and without waiters: without the ramp and a limit that the user sets, before the first rejection.
+    Open,
+    /// Sends are limited. After a rejection, it never ends. It begins and ends under the lock, and there is a queue during it.
+    Pacing,
+    /// After a limit that ended, until the operations that waited for it have given up their places.
+    Ended,
+}
 
 /// Returns the phase in which sends are not limited.
-fn phase_without_a_limit<U: Unit>(queue: &SendQueue<Pace<U>>) -> u8 {
-    if queue.is_empty() { OPEN } else { ENDED }
+fn phase_without_a_limit<U: Unit>(queue: &SendQueue<Pace<U>>) -> Phase {
+    if queue.is_empty() { Phase::Open } else { Phase::Ended }
 }
 
 impl<U: Unit> Pacer<U> {
     pub(super) const fn new() -> Self {
         Self {
-            phase: AtomicU8::new(IDLE),
+            phase: AtomicU8::new(Phase::Idle as u8),
             counters: AcceptedCounters::new(),
             accepted: Padded(AtomicU32::new(0)),
             queue: Padded(Mutex::new(None)),
         }
+    }
+
+    #[inline]
+    fn is_in(&self, phase: Phase) -> bool {
+        self.phase.load(Ordering::Relaxed) == phase as u8
+    }
+
+    fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<SendQueue<Pace<U>>>> {
@@ -80,7 +91,7 @@ impl<U: Unit> Pacer<U> {
     /// Begins an operation. With the ramp or a limit that the user sets, the first one begins to limit sends.
     #[inline]
     pub(super) fn begin(&self, clock: &dyn Clock, settings: impl FnOnce() -> PaceSettings) {
-        if self.phase.load(Ordering::Relaxed) == IDLE {
+        if self.is_in(Phase::Idle) {
             self.begin_the_first(clock, settings);
         }
     }
@@ -89,18 +100,19 @@ impl<U: Unit> Pacer<U> {
     fn begin_the_first(&self, clock: &dyn Clock, settings: impl FnOnce() -> PaceSettings) {
         let now = clock.now();
         let mut queue = self.lock();
-        if self.phase.load(Ordering::Relaxed) != IDLE {
+        if !self.is_in(Phase::Idle) {
             return;
         }
         let settings = settings();
         if settings.limits_the_first() {
             self.limit(&mut queue, now, settings, GoodputEstimator::new);
         } else {
-            self.phase.store(OPEN, Ordering::Relaxed);
+            self.enter(Phase::Open);
         }
     }
 
-    /// Returns the limit with the current time to use. If sends are not limited, a limit with this estimator begins.
+    /// Returns the limit with the current time to use, and with the accepted requests up to now. If sends are not limited, a limit
+    /// with this estimator begins.
     fn limit<'a>(
         &self,
         queue: &'a mut Option<SendQueue<Pace<U>>>,
@@ -114,8 +126,9 @@ impl<U: Unit> Pacer<U> {
             let mut estimator = estimator(now);
             estimator.tell(settings.told());
             pace.restart(&estimator, now);
-            self.phase.store(PACING, Ordering::Relaxed);
+            self.enter(Phase::Pacing);
         }
+        self.drain(pace, now);
         (pace, now)
     }
 
@@ -123,17 +136,16 @@ impl<U: Unit> Pacer<U> {
     pub(super) fn change(&self, now: Timestamp, settings: impl FnOnce() -> PaceSettings) {
         let mut queue = self.lock();
         let settings = settings();
-        let phase = self.phase.load(Ordering::Relaxed);
-        if phase == IDLE || phase != PACING && settings.max_rate.is_none() {
+        let is_pacing = self.is_pacing();
+        if self.is_in(Phase::Idle) || !is_pacing && settings.max_rate.is_none() {
             return;
         }
         let told = settings.told();
         // Otherwise the clock does not matter. It may differ from the clock of the operations.
-        if phase == PACING && queue.as_ref().is_none_or(|queue| queue.limit().estimator.told().is_same(&told)) {
+        if is_pacing && queue.as_ref().is_none_or(|queue| queue.limit().estimator.told().is_same(&told)) {
             return;
         }
         let (pace, now) = self.limit(&mut queue, now, settings, GoodputEstimator::new);
-        self.drain(pace, now);
         let had_limit = pace.estimator.told().has_limit();
         pace.tell(now, told);
         if had_limit {
@@ -147,20 +159,20 @@ impl<U: Unit> Pacer<U> {
         if let Some(queue) = queue.filter(|queue| queue.limit().is_unlimited())
             && !settings.limits_the_first()
         {
-            self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
+            self.enter(phase_without_a_limit(queue));
         }
     }
 
     /// Returns whether sends are limited.
     #[inline]
     pub(super) fn is_pacing(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) == PACING
+        self.is_in(Phase::Pacing)
     }
 
     /// Returns whether an operation must ask before it sends, because sends are limited or it may have a place to give up.
     #[inline]
     pub(super) fn must_be_asked(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) >= PACING
+        self.phase.load(Ordering::Relaxed) >= Phase::Pacing as u8
     }
 
     /// Returns the current limit on sends per second, or `None` if there is none.
@@ -182,7 +194,7 @@ impl<U: Unit> Pacer<U> {
         let Some(queue) = &mut *queue else { return Ok(None) };
         if !self.is_pacing() {
             queue.leave(ticket.take());
-            self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
+            self.enter(phase_without_a_limit(queue));
             return Ok(None);
         }
         let (pace, now) = queue.limit_at(now);
@@ -215,7 +227,6 @@ impl<U: Unit> Pacer<U> {
         let mut queue = self.lock();
         let settings = settings();
         let (pace, now) = self.limit(&mut queue, now, settings, GoodputEstimator::new);
-        self.drain(pace, now);
         pace.impose(now, rate, is_cut);
         let answers = pace.answers;
         self.end(queue.as_ref(), settings);
@@ -236,15 +247,11 @@ impl<U: Unit> Pacer<U> {
     /// of this weight used of the limit.
     #[inline]
     pub(super) fn accept(&self, clock: &dyn Clock, ticket: Option<Ticket>, weight: U::Weight, used: Option<u32>) {
-        let phase = self.phase.load(Ordering::Relaxed);
-        // Before, there are no places.
-        if phase >= PACING {
-            self.give_up(ticket, None);
-        }
+        self.give_up(ticket, None);
         if U::IS_WEIGHED {
             return self.accept_weight(clock, weight, used);
         }
-        if phase == PACING {
+        if self.is_pacing() {
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
         } else {
             self.counters.add(clock.now());
@@ -273,20 +280,18 @@ impl<U: Unit> Pacer<U> {
         settings: impl FnOnce() -> PaceSettings,
     ) -> bool {
         self.give_up(ticket, None);
+        let holds = wait > HOLDS_ALL;
         let mut queue = self.lock();
-        let is_first = !self.is_pacing();
         let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
             GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
-        if !is_first {
-            self.drain(pace, now);
-            pace.reject(now, sent_after, wait > HOLDS_ALL);
-        }
+        // If the limit has just begun, the request was sent before, so this does nothing.
+        pace.reject(now, sent_after, holds);
         // The rejected operation waits, too, although it does not ask meanwhile.
         if returns {
             pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
         }
-        wait > HOLDS_ALL && pace.hold(now, wait)
+        holds && pace.hold(now, wait)
     }
 
     /// Learns from the server's report about its limit. `sent_after` is as in [`reject`](Pacer::reject).

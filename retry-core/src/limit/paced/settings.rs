@@ -137,10 +137,11 @@ impl AtomicRate {
     }
 
     const fn bits(rate: Option<SendRate>) -> u64 {
-        match rate {
-            Some(SendRate(rate)) => rate.to_bits(),
-            None => 0,
-        }
+        let rate = match rate {
+            Some(SendRate(rate)) => rate,
+            None => 0.0,
+        };
+        rate.to_bits()
     }
 
     fn store(&self, rate: Option<SendRate>) {
@@ -195,8 +196,26 @@ impl LiveSettings {
 }
 
 /// Returns a duration in nanoseconds, which saturate.
-#[expect(clippy::cast_possible_truncation, reason = "the value is checked")]
 const fn nanos(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
+    duration.as_secs().saturating_mul(1_000_000_000).saturating_add(duration.subsec_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LiveSettings, PaceSettings};
+    use std::time::Duration;
+
+    #[test]
+    fn a_time_is_kept_to_the_nanosecond_and_saturates() {
+        let kept = |max_throttled_time| {
+            LiveSettings::new(PaceSettings { max_throttled_time, ..PaceSettings::DEFAULT }).max_throttled_time()
+        };
+        let longest = Duration::from_nanos(u64::MAX);
+        for time in [Duration::ZERO, Duration::new(1, 1), Duration::new(300, 999_999_999), longest] {
+            assert_eq!(kept(time), time);
+        }
+        for time in [longest + Duration::from_nanos(1), Duration::from_secs(18_446_744_074), Duration::MAX] {
+            assert_eq!(kept(time), longest);
+        }
+    }
 }

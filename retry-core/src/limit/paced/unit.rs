@@ -32,9 +32,13 @@ pub trait Unit: sealed::Sealed + Debug + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn weight(held: Self::Held) -> Self::Weight;
 
-    /// Returns the number of a weight.
+    /// Returns the number of a weight, or `None` if all requests are the same.
     #[doc(hidden)]
-    fn get(weight: Self::Weight) -> u32;
+    fn get(weight: Self::Weight) -> Option<u32>;
+
+    /// Returns the sends of so many requests, which are as many, or what `sum` returns if they differ.
+    #[doc(hidden)]
+    fn sum(requests: usize, sum: impl FnOnce() -> f64) -> f64;
 
     /// Sets the weight that a place holds.
     #[doc(hidden)]
@@ -85,8 +89,14 @@ impl Unit for Requests {
     fn weight((): ()) {}
 
     #[inline]
-    fn get((): ()) -> u32 {
-        1
+    fn get((): ()) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "more waiters than an `f64` counts exactly do not fit into memory")]
+    fn sum(requests: usize, _: impl FnOnce() -> f64) -> f64 {
+        requests as f64
     }
 
     fn weigh((): &mut (), _: u32) {}
@@ -114,8 +124,12 @@ impl Unit for Weights {
         held.weight
     }
 
-    fn get(weight: u32) -> u32 {
-        weight
+    fn get(weight: u32) -> Option<u32> {
+        Some(weight)
+    }
+
+    fn sum(_: usize, sum: impl FnOnce() -> f64) -> f64 {
+        sum()
     }
 
     fn weigh(held: &mut Held, weight: u32) {
@@ -157,6 +171,8 @@ pub(super) struct Scale {
     unit: f64,
     /// The heaviest weight so far.
     heaviest: f64,
+    /// The number of sends of the heaviest request so far.
+    most: f64,
     /// The sum of the weights that are averaged, and their number.
     sum: f64,
     number: f64,
@@ -165,7 +181,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub(super) const NEW: Self = Self { unit: 1.0, heaviest: 1.0, sum: 0.0, number: 0.0, part: 0.0 };
+    pub(super) const NEW: Self = Self { unit: 1.0, heaviest: 1.0, most: 1.0, sum: 0.0, number: 0.0, part: 0.0 };
 
     /// Returns the number of sends that a weight is.
     pub(super) fn sends(&self, weight: u32) -> f64 {
@@ -173,8 +189,8 @@ impl Scale {
     }
 
     /// Returns the number of sends of the heaviest request so far.
-    pub(super) fn most(&self) -> f64 {
-        self.heaviest / self.unit
+    pub(super) const fn most(&self) -> f64 {
+        self.most
     }
 
     /// Records the weight of an operation. If the scale changes, returns the factor by which all numbers of sends do.
@@ -188,11 +204,12 @@ impl Scale {
         let mean = (self.sum / self.number).max(1.0);
         let factor = self.unit / mean;
         let has_moved = !(1.0 / MOVES_BY..=MOVES_BY).contains(&factor);
-        has_moved.then(|| {
+        if has_moved {
             self.unit = mean;
             self.part *= factor;
-            factor
-        })
+        }
+        self.most = self.heaviest / self.unit;
+        has_moved.then_some(factor)
     }
 
     /// Returns the whole sends of an accepted weight. The rest is kept for the next one.
@@ -236,6 +253,29 @@ mod tests {
         let heavy: Vec<f64> = (0..150).map(|_| (scale.meet(100), scale.sends(100)).1).collect();
         // A mean over about 64 operations: after as many heavy ones, about half of it is theirs.
         assert!(heavy[19] > 4.0 && (1.7..3.5).contains(&heavy[63]) && heavy[149] < 1.5, "{heavy:?}");
+    }
+
+    #[test]
+    fn the_first_weight_is_one_send_and_weights_of_zero_are_none() {
+        let mut scale = Scale::NEW;
+        assert_eq!([scale.most(), scale.sends(1), scale.sends(0)].map(f64::to_bits), [1.0, 1.0, 0.0].map(f64::to_bits));
+        assert!(scale.meet(0).is_none());
+        assert_eq!([scale.most(), scale.sends(1)].map(f64::to_bits), [1.0, 1.0].map(f64::to_bits));
+        // The sends of an accepted request are whole, and the rest is kept.
+        let mut scale = Scale::NEW;
+        assert_eq!(scale.meet(8).map(f64::to_bits), Some(0.125_f64.to_bits()));
+        assert_eq!([scale.most(), scale.sends(8)].map(f64::to_bits), [1.0, 1.0].map(f64::to_bits));
+        assert_eq!([4, 4, 2, 6, 20].map(|weight| scale.accepted(weight)), [0, 1, 0, 1, 2]);
+    }
+
+    #[test]
+    fn the_mean_is_halved_at_the_128th_weight() {
+        for (lighter, mean) in [(126, (127.0 * 8.0 + 1024.0) / 128.0), (127, (64.0 * 8.0 + 1024.0) / 65.0)] {
+            let mut scale = Scale::NEW;
+            (0..=lighter).for_each(|_| _ = scale.meet(8));
+            assert!(scale.meet(1024).is_some());
+            assert!((scale.sends(1024) - 1024.0 / mean).abs() < 1e-9, "{lighter}");
+        }
     }
 
     #[test]

@@ -7,6 +7,126 @@ use std::collections::BTreeSet;
 use std::env;
 use std::time::Duration;
 
+const NANO: Duration = Duration::from_nanos(1);
+const START: Duration = Duration::from_secs(100_000);
+
+/// Returns a time in nanoseconds.
+const fn nanos(nanos: u64) -> Timestamp {
+    Timestamp::from_origin(START).saturating_add(Duration::from_nanos(nanos))
+}
+
+const fn millis(millis: u64) -> Timestamp {
+    nanos(1_000_000 * millis)
+}
+
+/// Returns a queue at this rate, without a send that is available.
+fn queue(rate: f64) -> SendQueue<Counted> {
+    let now = nanos(0);
+    SendQueue::new(Counted { rate, sends: 0.0, filled: now, latest: Latest::new(now), came_in: 0.0, taken: 0 }, now)
+}
+
+/// Asks for a send. Returns the place, or `None` if the send is granted.
+fn ask(queue: &mut SendQueue<Counted>, now: Timestamp) -> Option<Ticket> {
+    let mut ticket = None;
+    queue.ask(now, &mut ticket, ());
+    ticket
+}
+
+// Rule A12.
+#[test]
+fn a_waiter_is_late_after_its_wait_and_passed_over_after_the_grace_period() {
+    // At 100 sends per second, a wait is 10 ms, rounded up, and the grace period is the shortest one.
+    const ASKS_AT: u64 = 10_000_001;
+    for (now, is_kept, is_passed_over) in [
+        (ASKS_AT, false, false),
+        (ASKS_AT + 1, true, false),
+        (ASKS_AT + 50_000_000, true, false),
+        (ASKS_AT + 50_000_001, false, true),
+    ] {
+        let mut queue = queue(100.0);
+        let first = ask(&mut queue, nanos(0));
+        assert!(first.is_some());
+        ask(&mut queue, nanos(now));
+        assert_eq!(queue.kept.map(|kept| kept.ticket), first.filter(|_| is_kept), "{now}");
+        let is_expected = queue.expected.iter().any(|waiter| Some(waiter.ticket) == first);
+        assert_eq!(!is_kept && !is_expected, is_passed_over, "{now}");
+    }
+}
+
+#[test]
+fn late_waiters_are_searched_for_only_if_one_can_be_late() {
+    // Without waiters, there is nothing to search for.
+    let mut fast = queue(100.0);
+    assert!(ask(&mut fast, millis(100)).is_none());
+    assert_eq!(fast.search_at, nanos(0));
+    // Nobody can be late before a grace period from now on.
+    let mut fast = queue(100.0);
+    assert!(ask(&mut fast, nanos(0)).is_some());
+    assert_eq!(fast.search_at, nanos(0));
+    assert!(ask(&mut fast, millis(1)).is_some());
+    assert_eq!(fast.search_at, millis(51));
+    assert!(ask(&mut fast, millis(51)).is_none());
+    assert_eq!(fast.search_at, millis(51));
+    // A waiter is 49.5 ms late, but there is at most one search in a millisecond.
+    let mut fast = queue(100.0);
+    assert!(ask(&mut fast, nanos(0)).is_some());
+    ask(&mut fast, nanos(59_500_001));
+    assert_eq!(fast.search_at, nanos(60_500_001));
+    // One that is passed over does not matter any more.
+    let mut fast = queue(100.0);
+    assert!(ask(&mut fast, nanos(0)).is_some());
+    ask(&mut fast, millis(61));
+    assert_eq!(fast.search_at, millis(61 + 50));
+    // At two sends per second, the grace period is longer by 450 ms.
+    let mut slow = queue(2.0);
+    assert!(ask(&mut slow, nanos(0)).is_some());
+    for now in [millis(1), millis(450)] {
+        assert!(ask(&mut slow, now).is_some());
+        assert_eq!(slow.search_at, nanos(0));
+    }
+    assert!(ask(&mut slow, nanos(450_000_001)).is_some());
+    // The first one was expected after 100 ms.
+    assert_eq!(slow.search_at, millis(150));
+}
+
+// Rules A12, K3.
+#[test]
+fn late_waiters_are_searched_for_after_the_clock_was_set_back() {
+    let mut queue = queue(100.0);
+    let first = ask(&mut queue, nanos(0));
+    assert!(first.is_some() && ask(&mut queue, millis(1)).is_some());
+    let earlier = Timestamp::from_origin(Duration::from_secs(1));
+    let after = |millis| earlier.saturating_add(Duration::from_millis(millis));
+    for millis in [0, 250] {
+        ask(&mut queue, after(millis));
+    }
+    ask(&mut queue, after(400));
+    assert!(queue.expected.iter().all(|waiter| Some(waiter.ticket) != first), "it is late by 400 ms");
+}
+
+// Rule I2.
+#[test]
+fn the_last_operation_that_puts_its_send_back_is_the_first_one() {
+    let mut queue = queue(100.0);
+    let waiting = ask(&mut queue, nanos(0)).unwrap();
+    assert!(ask(&mut queue, nanos(0)).unwrap() > waiting);
+    let [mut first, mut second] = [None; 2];
+    queue.limit.taken = 2;
+    queue.put_back(&mut first, ());
+    queue.put_back(&mut second, ());
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert!(second < first && first < waiting);
+}
+
+#[test]
+fn sends_that_never_become_available_are_waited_for_forever() {
+    assert_eq!(
+        [time_for(1.0, 0.0), time_for(0.0, 1.0), time_for(1.0, 1e12)],
+        [Duration::MAX, Duration::ZERO, Duration::ZERO]
+    );
+    assert_eq!(time_for(1.0, 100.0), Duration::from_millis(10) + NANO);
+}
+
 /// A limit at a rate that the program sets. It counts the sends that were taken and not given back.
 #[derive(Debug)]
 struct Counted {
@@ -94,7 +214,7 @@ fn check(queue: &SendQueue<Counted>, operations: &[Operation], made: usize) {
     let kept = queue.kept.map(|kept| kept.ticket);
     assert!(kept.is_none_or(|kept| places.contains(&kept) && !tickets.contains(&kept)), "{kept:?}: {tickets:?}");
     assert!(tickets.iter().all(|ticket| places.contains(ticket)), "a place without an operation: {tickets:?}");
-    assert!(places.last().is_none_or(|last| *last < queue.next_ticket));
+    assert!(places.last().is_none_or(|last| last.get() < queue.tickets.start));
     let granted = operations.iter().filter(|operation| operation.is_granted).count();
     assert!(operations.iter().all(|operation| !operation.is_granted || operation.ticket.is_none()));
     // Each send that was taken is made, granted or kept, and no other was taken.

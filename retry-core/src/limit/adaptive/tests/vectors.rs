@@ -207,7 +207,7 @@ fn the_bucket_of_sends() {
     let buckets = vectors().token_bucket;
     for Bucket { name, given, ops } in &buckets {
         let mut limiter = Limiter::new(at(0.0));
-        let mut bucket = SendBucket::new();
+        let mut bucket = SendBucket::default();
         if let (Some(fill), Some(last)) = (given.fill_rate, given.last_timestamp) {
             // The only bucket with a given state. It holds one send, less an amount that no clock can measure.
             bucket = SendBucket { fill, max_capacity: 1.0, capacity: 1.0 - 1e-12, last_refill: Some(at(last)) };
