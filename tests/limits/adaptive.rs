@@ -270,6 +270,30 @@ async fn an_operation_dropped_while_it_waits_for_its_send_is_refunded_and_leaves
     assert_eq!(strategy.ready(&mut token, &TokioTimer, None), Ready::Now);
 }
 
+// Rules A6, K3.
+#[test]
+fn the_rate_begins_to_grow_again_at_each_throttling_and_when_the_clock_is_set_back() {
+    let clock = ByHand::at(secs(100_000));
+    let strategy = limiting(&clock);
+    let answers = |seconds: u32| {
+        for _ in 0..10 * seconds {
+            clock.advance(millis(100));
+            respond(&strategy, &clock, None);
+        }
+        strategy.send_rate().unwrap()
+    };
+    let rate = answers(20);
+    assert!((19.0..=21.0).contains(&rate), "{rate}: it has grown up to twice the rate of the answers");
+    respond(&strategy, &clock, Some(Failed::THROTTLED));
+    let rate = answers(1);
+    assert!((6.0..11.0).contains(&rate), "{rate}: about the rate of the throttling");
+    let rate = answers(20);
+    assert!((19.0..=21.0).contains(&rate), "{rate}");
+    clock.set(clock.time().saturating_sub(secs(3600)));
+    let rate = answers(1);
+    assert!((6.0..11.0).contains(&rate), "{rate}: no time has passed since the throttling");
+}
+
 /// A clock shared by threads, which their waits advance.
 #[derive(Default)]
 struct Shared(AtomicU64);

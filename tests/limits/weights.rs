@@ -255,3 +255,18 @@ proptest! {
         }
     }
 }
+
+// Rules L45, L46.
+#[test]
+fn the_mean_weight_counts_each_operation_once_however_often_it_asks() {
+    let (strategy, clock) = (told(), ByHand::at(secs(100)));
+    send(&strategy, &clock, &[1; 100]);
+    let mut heavy = begin(&strategy, &clock, 1000);
+    assert!(strategy.ready(&mut heavy, &clock, None).wait().is_some());
+    let rate = strategy.send_rate().unwrap();
+    assert!(rate < 20.0, "{rate}: the mean weight is about 11");
+    for _ in 0..100 {
+        assert!(strategy.ready(&mut heavy, &clock, None).wait().is_some());
+        assert_eq!(strategy.send_rate().map(f64::to_bits), Some(rate.to_bits()));
+    }
+}

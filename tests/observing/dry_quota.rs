@@ -3,14 +3,16 @@
 use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, poll_once, run_in_a_process, secs};
 use retry_core::config::{QuotaKind, RetryMode};
+use retry_core::limit::{ConcurrencyLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::RetryCosts;
+use retry_core::strategy::{LimitedRetryStrategy, RetryCosts};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota,
     RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
@@ -407,6 +409,44 @@ fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
     assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"]);
     throttle(3600);
     assert_eq!(subscribed.take(), [""; 0]);
+}
+
+/// A limiter that limits nothing, and repeats each attempt immediately.
+#[derive(Debug)]
+struct Repeating;
+
+impl SendLimiter for Repeating {
+    type Place = ();
+
+    fn begin(&self, _: &dyn Clock) {}
+
+    fn ask(&self, (): &mut (), _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        Ready::Now
+    }
+
+    fn failed(&self, (): &mut (), _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        Some(Unpaid::after(Duration::ZERO))
+    }
+}
+
+// Rules L31, I4.
+#[test]
+fn a_limiter_that_holds_nothing_back_does_not_warn_and_one_of_a_pair_that_does_is_enough() {
+    fn throttle<L: SendLimiter>(limiter: L, clock: &ByHand) {
+        let standard = StandardRetryStrategy::new().name("store").max_retry_after(Some(secs(60)));
+        let strategy = LimitedRetryStrategy::with_limiter(standard, limiter);
+        let token = strategy.acquire_initial_token(clock).unwrap();
+        drop(strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED.after(secs(3600))), clock));
+    }
+
+    let subscribed = Subscribed::new();
+    let clock = ByHand::at(secs(1000));
+    throttle(Repeating, &clock);
+    throttle(ConcurrencyLimiter::new(), &clock);
+    assert_eq!(subscribed.take(), [""; 0]);
+    throttle((ConcurrencyLimiter::new(), PacedLimiter::new()), &clock);
+    throttle((PacedLimiter::new(), ConcurrencyLimiter::new()), &clock);
+    assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"; 2]);
 }
 
 // Rule Q17.

@@ -4,6 +4,7 @@ use super::{Outcome, at_start, begin, fill, in_flight, limit, limited_to, succee
 use crate::script::{Error, SAFE};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
+use retry_core::limit::{FailedSend, SendLimiter};
 use retry_core::strategy::{ConcurrencyRetryToken, LimitedRetryStrategy, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
@@ -153,6 +154,25 @@ fn a_foreign_token_learns_nothing_and_its_slot_goes_back_to_where_it_is_from() {
     ours.release(foreign.remove(0));
     assert_eq!((in_flight(&theirs), in_flight(&ours)), (2, 0));
     assert_eq!(limit(&theirs), 5);
+}
+
+// Rule I6.
+#[test]
+fn a_place_has_at_most_one_slot_and_can_ask_again_after_it_was_released_or_not_used() {
+    let (strategy, clock) = (limited_to(2), at_start());
+    let limiter = strategy.limiter();
+    let mut place = limiter.begin(&clock);
+    for _ in 0..3 {
+        assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
+        assert_eq!(in_flight(&strategy), 1);
+    }
+    limiter.release(&mut place);
+    assert_eq!(in_flight(&strategy), 0);
+    assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
+    assert_eq!(limiter.failed(&mut place, FailedSend::NotSent, &clock), None);
+    assert_eq!(in_flight(&strategy), 0);
+    assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
+    assert_eq!(in_flight(&strategy), 1);
 }
 
 // Rule I6.

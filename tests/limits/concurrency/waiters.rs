@@ -40,6 +40,23 @@ fn a_slot_that_comes_back_wakes_the_first_waiter_and_only_that_one() {
     assert_eq!(in_flight(&strategy), 2);
 }
 
+// Rules I7, A12.
+#[test]
+fn a_slot_that_is_kept_for_a_late_waiter_is_only_its_own() {
+    let (strategy, clock) = (limited_to(1), at_start());
+    let sent = fill(&strategy, &clock);
+    let task = Arc::new(Wakes::default());
+    let waker = Waker::from(Arc::clone(&task));
+    let ask = |token: &mut _| strategy.ready(token, &clock, Some(&LazyWaker::from(&waker)));
+    let [mut late, mut next] = [(); 2].map(|()| begin(&strategy, &clock));
+    assert_eq!(ask(&mut late), Ready::After(RECHECK));
+    clock.advance(RECHECK + millis(1));
+    drop(sent);
+    assert_eq!(ask(&mut next), Ready::After(RECHECK));
+    assert_eq!(in_flight(&strategy), 1, "the slot is kept");
+    assert_eq!(ask(&mut late), Ready::Now);
+}
+
 // Rule I7.
 #[tokio::test(start_paused = true)]
 async fn waiters_continue_in_order_as_soon_as_a_request_is_answered() {

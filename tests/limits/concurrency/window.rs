@@ -148,6 +148,80 @@ fn rejections_with_nothing_accepted_in_between_halve_the_window() {
     assert_eq!(rounds, [10, 8, 3, 1]);
 }
 
+// Rule I9.
+#[test]
+fn a_failure_that_is_not_a_rejection_ends_the_row_of_rejections() {
+    let (strategy, clock) = (limited_to(u32::MAX), at_start());
+    let mut sent = fill(&strategy, &clock);
+    fail(&strategy, sent.pop().unwrap(), Failed::THROTTLED, &clock);
+    assert_eq!(limit(&strategy), 8, "0.95 of the 9 others");
+    fail(&strategy, sent.pop().unwrap(), Failed::SAFE, &clock);
+    sent.drain(..).for_each(|token| strategy.release(token));
+    let mut sent = fill(&strategy, &clock);
+    fail(&strategy, sent.pop().unwrap(), Failed::THROTTLED, &clock);
+    assert_eq!(limit(&strategy), 6, "0.95 of the 7 others");
+}
+
+/// Returns the pause after the last one of so many rejections of a single request.
+fn pause_after(rejections: u32, seed: u64) -> Duration {
+    let limiter = ConcurrencyLimiter::new().max_in_flight(1).seed(seed);
+    let strategy = ConcurrencyRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiter);
+    let clock = at_start();
+    let mut rejected_at = clock.time();
+    for _ in 0..=rejections {
+        rejected_at = clock.time();
+        let mut token = begin(&strategy, &clock);
+        while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+            clock.advance(wait);
+        }
+        fail(&strategy, token, Failed::THROTTLED, &clock);
+    }
+    clock.time().saturating_sub(rejected_at)
+}
+
+// Rule I10.
+#[test]
+fn a_pause_is_a_random_part_of_its_longest_time_from_a_half_on() {
+    for (rejections, longest) in [(1, 50), (2, 100), (7, 3200), (8, 5000), (40, 5000)] {
+        let pauses: Vec<_> = (0..200).map(|seed| pause_after(rejections, seed)).collect();
+        let (shortest, longest_seen) = (*pauses.iter().min().unwrap(), *pauses.iter().max().unwrap());
+        let longest = millis(longest);
+        assert!((longest / 2..longest.mul_f64(0.51)).contains(&shortest), "{rejections}: {shortest:?}");
+        assert!((longest.mul_f64(0.99)..=longest).contains(&longest_seen), "{rejections}: {longest_seen:?}");
+    }
+}
+
+// Rules I10, L8.
+#[test]
+fn waits_and_pauses_are_the_same_in_each_run_with_a_seed() {
+    let pauses = |seed| [1, 2, 3].map(|rejections| pause_after(rejections, seed));
+    assert_eq!(pauses(7), pauses(7));
+    assert_ne!(pauses(7), pauses(8));
+    let delays = |seed| {
+        let limiter = ConcurrencyLimiter::new().seed(seed);
+        let strategy = ConcurrencyRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiter);
+        let clock = at_start();
+        let failure = Failure::of(&Failed::THROTTLED.after(secs(10)));
+        let delay = |()| strategy.refresh_retry_token(begin(&strategy, &clock), &failure, &clock).unwrap().delay();
+        [(); 3].map(delay)
+    };
+    assert_eq!(delays(7), delays(7));
+    assert_ne!(delays(7), delays(8));
+}
+
+// Rules I10, K3.
+#[test]
+fn a_pause_is_over_when_the_clock_is_set_back() {
+    let (strategy, clock) = (limited_to(1), at_start());
+    let mut sent = fill(&strategy, &clock);
+    fail(&strategy, sent.remove(0), Failed::THROTTLED.after(secs(60)), &clock);
+    clock.set(clock.time().saturating_sub(secs(900)));
+    let mut waiting = begin(&strategy, &clock);
+    assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
+    clock.advance(millis(250));
+    assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
+}
+
 // Rule I10.
 #[test]
 fn a_pause_lasts_for_as_long_as_the_server_asks_for_and_doubles_otherwise() {

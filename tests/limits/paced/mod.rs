@@ -214,6 +214,9 @@ fn a_wait_that_the_server_asks_for_is_a_floor_and_stretched_by_at_most_a_tenth()
     let token = strategy.acquire_initial_token(&clock).unwrap();
     let token = strategy.refresh_retry_token(token, &throttled(Some(Duration::MAX)), &clock).unwrap();
     assert_eq!(token.delay(), Duration::MAX);
+    let (longest, token) = (secs(u64::MAX - 10), strategy.acquire_initial_token(&clock).unwrap());
+    let token = strategy.refresh_retry_token(token, &throttled(Some(longest)), &clock).unwrap();
+    assert_eq!(token.delay(), longest + secs(5));
 }
 
 // Rules L8, L31.
@@ -236,7 +239,11 @@ fn a_long_wait_holds_back_all_operations_and_a_short_one_does_not() {
 
 /// A strategy that was throttled half a second ago, after 100 accepted requests in a second.
 fn at_a_hundred(clock: &ByHand) -> PacedRetryStrategy {
-    let strategy = PacedRetryStrategy::over(standard().quota_capacity(100)).ramp(false).seed(1);
+    at_a_hundred_over(standard().quota_capacity(100), clock)
+}
+
+fn at_a_hundred_over(standard: StandardRetryStrategy, clock: &ByHand) -> PacedRetryStrategy {
+    let strategy = PacedRetryStrategy::over(standard).ramp(false).seed(1);
     let send = || strategy.acquire_initial_token(clock).unwrap();
     for _ in 0..100 {
         strategy.record_success(send(), &Success::default(), clock).unwrap();

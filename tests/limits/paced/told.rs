@@ -223,7 +223,10 @@ fn the_ramp_begins_at_the_told_rate() {
     let strategy = PacedRetryStrategy::new().initial_rate(1000.0).max_rate(103.0);
     drop(strategy.acquire_initial_token(&clock));
     assert_rate(&strategy, 100.0);
-    // Without the ramp, there is no rate at which it begins.
+    // Without the ramp, it begins at the told limit, or there is no rate at which it begins.
+    let strategy = PacedRetryStrategy::new().initial_rate(5.0).max_rate(206.0).ramp(false);
+    drop(strategy.acquire_initial_token(&clock));
+    assert_rate(&strategy, 200.0);
     let strategy = PacedRetryStrategy::new().initial_rate(5.0).ramp(false);
     drop(strategy.acquire_initial_token(&clock));
     assert_eq!(strategy.send_rate(), None);

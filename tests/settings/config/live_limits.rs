@@ -281,3 +281,16 @@ fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
     drop(strategy.acquire_initial_token(&clock));
     assert!(strategy.send_rate().is_some());
 }
+
+// Rules C19, L20.
+#[test]
+fn the_first_rate_can_be_changed_until_the_ramp_begins_and_a_ramp_that_began_continues() {
+    let clock = ByHand::at(secs(1000));
+    let settings = |rate| RetryConfig::new().mode(RetryMode::Paced).try_paced_initial_rate(rate).unwrap();
+    let strategy = settings(10.0).build();
+    strategy.apply(&settings(50.0), &clock).unwrap();
+    drop(strategy.acquire_initial_token(&clock));
+    assert_eq!(strategy.send_rate(), Some(50.0));
+    strategy.apply(&settings(50.0).paced_ramp(false), &clock).unwrap();
+    assert!(strategy.send_rate().is_some());
+}
