@@ -32,7 +32,7 @@ impl SendBucket {
     pub(super) fn refill(&mut self, now: Timestamp) {
         // A full bucket stays full, which saves the arithmetic of most responses before the first throttling.
         if let Some(last) = self.last_refill
-            && (self.capacity - self.max_capacity).is_sign_negative()
+            && self.capacity < self.max_capacity
         {
             let gained = now.saturating_since(last).as_secs_f64() * self.fill;
             self.capacity = self.max_capacity.min(self.capacity + gained);
@@ -45,8 +45,7 @@ impl SendBucket {
     /// Returns zero if the bucket holds them, or if the missing part accumulates in less than a nanosecond, which no
     /// clock can measure.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
-        let missing = sends - self.capacity;
-        if missing.is_sign_negative() { Duration::ZERO } else { time_for(missing, self.fill) }
+        time_for((sends - self.capacity).max(0.0), self.fill)
     }
 
     /// Takes one send.

@@ -92,7 +92,7 @@ impl Cubic {
     /// The curve only rises. So once it has reached `most`, it need not be computed.
     #[inline]
     pub(super) fn grown_up_to(&mut self, now: Timestamp, most: f64) -> f64 {
-        if (self.reached - most).is_sign_negative() {
+        if self.reached < most {
             let elapsed = now.saturating_since(self.last_throttle).as_secs_f64();
             self.reached = SCALE * (elapsed - self.k).powi(3) + self.w_max;
         }

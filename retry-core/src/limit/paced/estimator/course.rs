@@ -40,7 +40,7 @@ impl GoodputEstimator {
             Phase::Track => {
                 let Tuning { cut, returns, climb, .. } = *self.tuning;
                 let beyond = elapsed - returns;
-                let rate = if beyond.is_sign_negative() {
+                let rate = if beyond < 0.0 {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
                     let climb = if now < self.careful_until { 1.0 } else { climb };
