@@ -3,15 +3,12 @@
 use crate::support::sync::{AtomicU64, Ordering, thread_number};
 use crate::time::Timestamp;
 
-/// The number of counters. More threads than that share counters.
-const COUNTERS: usize = 16;
-
 /// The requests that were accepted in the last second, for a strategy that does not limit sends yet.
 ///
-/// Each thread has its own counter, so that threads do not wait for each other's cache lines. The counters publish no
-/// other data, so relaxed ordering suffices.
+/// Each thread has its own counter, so that threads do not wait for each other's cache lines. More threads than counters share
+/// them. The counters publish no other data, so relaxed ordering suffices.
 #[derive(Debug)]
-pub(super) struct AcceptedCounters([Counter; COUNTERS]);
+pub(super) struct AcceptedCounters([Counter; 16]);
 
 /// The number of a second, and the number of requests in it and in the second before.
 #[derive(Debug)]
@@ -75,7 +72,7 @@ fn add_first(counter: &AtomicU64, second: u64) {
 impl AcceptedCounters {
     pub(super) const fn new() -> Self {
         // Clocks do not begin near this second, so it is not treated as the latest one.
-        Self([const { Counter(AtomicU64::new((LAST_SECOND / 2) << (2 * BITS))) }; COUNTERS])
+        Self([const { Counter(AtomicU64::new((LAST_SECOND / 2) << (2 * BITS))) }; 16])
     }
 
     /// Counts a request.
