@@ -71,7 +71,7 @@ impl<U: Unit> Pace<U> {
             hold: Hold::over(now),
             reports: Reports::new(now),
             latest: Latest::new(now),
-            scale: Scale::NEW,
+            scale: Scale::new(),
             unit: PhantomData,
         }
     }

@@ -181,7 +181,10 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub(super) const NEW: Self = Self { unit: 1.0, heaviest: 1.0, most: 1.0, sum: 0.0, number: 0.0, part: 0.0 };
+    /// Creates a scale by which a weight of one is one send.
+    pub(super) const fn new() -> Self {
+        Self { unit: 1.0, heaviest: 1.0, most: 1.0, sum: 0.0, number: 0.0, part: 0.0 }
+    }
 
     /// Returns the number of sends that a weight is.
     pub(super) fn sends(&self, weight: u32) -> f64 {
@@ -230,8 +233,18 @@ mod tests {
     use super::Scale;
 
     #[test]
+    fn the_first_operation_sets_the_scale() {
+        for (weight, one, most) in [(0, 0.0, 1.0), (1, 1.0, 1.0), (10, 1.0, 1.0)] {
+            let mut scale = Scale::new();
+            assert_eq!((scale.sends(1), scale.most()), (1.0, 1.0));
+            scale.meet(weight);
+            assert_eq!((scale.sends(weight), scale.most()), (one, most), "{weight}");
+        }
+    }
+
+    #[test]
     fn the_sends_that_an_estimator_sees_are_as_heavy_as_what_was_accepted() {
-        let (mut scale, mut accepted, mut seen) = (Scale::NEW, 0.0, 0.0);
+        let (mut scale, mut accepted, mut seen) = (Scale::new(), 0.0, 0.0);
         // The weights grow and shrink, so that the scale follows them several times.
         for step in 0..4_000_u32 {
             let weight = 1 + (step / 400 % 3) * 70 + step % 11;
@@ -247,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_send_is_as_heavy_as_recent_operations() {
-        let mut scale = Scale::NEW;
+        let mut scale = Scale::new();
         (0..10_000).for_each(|_| _ = scale.meet(1));
         assert!((scale.sends(100) - 100.0).abs() < 1e-9);
         let heavy: Vec<f64> = (0..150).map(|_| (scale.meet(100), scale.sends(100)).1).collect();
@@ -257,12 +270,12 @@ mod tests {
 
     #[test]
     fn the_first_weight_is_one_send_and_weights_of_zero_are_none() {
-        let mut scale = Scale::NEW;
+        let mut scale = Scale::new();
         assert_eq!([scale.most(), scale.sends(1), scale.sends(0)].map(f64::to_bits), [1.0, 1.0, 0.0].map(f64::to_bits));
         assert!(scale.meet(0).is_none());
         assert_eq!([scale.most(), scale.sends(1)].map(f64::to_bits), [1.0, 1.0].map(f64::to_bits));
         // The sends of an accepted request are whole, and the rest is kept.
-        let mut scale = Scale::NEW;
+        let mut scale = Scale::new();
         assert_eq!(scale.meet(8).map(f64::to_bits), Some(0.125_f64.to_bits()));
         assert_eq!([scale.most(), scale.sends(8)].map(f64::to_bits), [1.0, 1.0].map(f64::to_bits));
         assert_eq!([4, 4, 2, 6, 20].map(|weight| scale.accepted(weight)), [0, 1, 0, 1, 2]);
@@ -271,7 +284,7 @@ mod tests {
     #[test]
     fn the_mean_is_halved_at_the_128th_weight() {
         for (lighter, mean) in [(126, (127.0 * 8.0 + 1024.0) / 128.0), (127, (64.0 * 8.0 + 1024.0) / 65.0)] {
-            let mut scale = Scale::NEW;
+            let mut scale = Scale::new();
             (0..=lighter).for_each(|_| _ = scale.meet(8));
             assert!(scale.meet(1024).is_some());
             assert!((scale.sends(1024) - 1024.0 / mean).abs() < 1e-9, "{lighter}");
@@ -280,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_scale_stays_while_the_mean_moves_little() {
-        let mut scale = Scale::NEW;
+        let mut scale = Scale::new();
         (0..200).for_each(|_| _ = scale.meet(20));
         assert!((0..2_000).all(|step| scale.meet(15 + step % 13).is_none()));
         assert!((0..200).any(|_| scale.meet(40).is_some()));
