@@ -58,17 +58,12 @@ impl Hold {
         self.is_active() && now < self.until
     }
 
-    /// Updates the time. Returns whether a probe is due, or `None` if the end was noticed before.
-    #[inline]
-    pub(super) fn pass(&mut self, now: Timestamp) -> Option<bool> {
-        match self.phase {
-            Phase::Over => None,
-            Phase::Begun | Phase::Probed if now < self.until => Some(now >= self.probe_at),
-            Phase::Begun | Phase::Probed => {
-                self.phase = Phase::Over;
-                Some(false)
-            }
+    /// Updates the time. Returns whether a probe is due.
+    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
+        if !self.is_on(now) {
+            self.phase = Phase::Over;
         }
+        self.is_active() && now >= self.probe_at
     }
 
     /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
@@ -150,7 +145,7 @@ mod tests {
         let mut hold = until(60_000);
         assert!(!hold.accept(at(500)), "it was sent before the hold");
         assert!(hold.is_on(at(500)));
-        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (Some(false), Some(true)));
+        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
         hold.probe(at(1_000));
         hold.reject(at(1_100));
         assert!(!hold.accept(at(1_200)), "the probe was rejected");
@@ -175,10 +170,10 @@ mod tests {
     fn a_hold_that_is_over_is_noticed_once() {
         let mut hold = Hold::over(at(0));
         assert!(!hold.is_active());
-        assert_eq!(hold.pass(at(0)), None);
+        assert!(!hold.pass(at(0)));
         hold.begin(at(0), Duration::from_secs(2));
         assert!(hold.is_active());
-        assert_eq!((hold.pass(at(1_999)), hold.pass(at(2_000)), hold.pass(at(2_000))), (Some(true), Some(false), None));
+        assert_eq!((hold.pass(at(1_999)), hold.pass(at(2_000)), hold.pass(at(2_000))), (true, false, false));
         assert!(!hold.is_active());
     }
 

@@ -231,9 +231,9 @@ impl<U: Unit> Pace<U> {
 
     /// Passes the time of a hold, in which only probes become available.
     #[cold]
-    fn pass_in_hold(&mut self, now: Timestamp, is_probe_due: bool) {
+    fn pass_in_hold(&mut self, now: Timestamp) {
         // A send that was given back is the probe, so that there are not two probes.
-        if is_probe_due {
+        if self.hold.pass(now) {
             self.sends = self.sends.max(self.one());
             self.hold.probe(now);
         }
@@ -286,8 +286,8 @@ impl<U: Unit> SendSupply for Pace<U> {
     }
 
     fn refill(&mut self, now: Timestamp) {
-        if let Some(is_probe_due) = self.hold.pass(now) {
-            self.pass_in_hold(now, is_probe_due);
+        if self.hold.is_active() {
+            self.pass_in_hold(now);
         }
         let since = self.filled;
         let elapsed = now.saturating_since(since).as_secs_f64();

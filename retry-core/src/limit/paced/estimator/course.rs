@@ -39,10 +39,10 @@ impl GoodputEstimator {
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
                 let Tuning { cut, returns, climb, .. } = *self.tuning;
-                let beyond = elapsed - returns;
-                let rate = if beyond < 0.0 {
+                let rate = if elapsed < returns {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
+                    let beyond = elapsed - returns;
                     let climb = if now < self.careful_until { 1.0 } else { climb };
                     self.estimate * climb.powf(beyond) + CLIMB_BY * beyond
                 };

@@ -56,7 +56,8 @@ impl Told {
     /// Returns a rate, or the rate that the limit allows if that is lower.
     #[inline]
     pub(in crate::limit::paced) const fn capped(&self, rate: f64) -> f64 {
-        rate.min(self.cap)
+        // Unlike `min`, this is one instruction, because neither is NaN.
+        if rate > self.cap { self.cap } else { rate }
     }
 
     /// Counts in another unit from now on. The first rate is not told with it, so it stays.
@@ -68,7 +69,10 @@ impl Told {
     /// Lets accepted requests bring the sends closer together.
     #[inline]
     pub(super) fn narrow(&mut self, requests: u32) {
-        *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
+        // In most of the time, it is as narrow as it can be.
+        if self.space > SPACE.0 {
+            *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
+        }
     }
 
     /// Lets a rejection space the sends wider. Returns whether that was possible.
