@@ -184,7 +184,7 @@ impl<L: SendSupply> SendQueue<L> {
         weight: L::Weight,
     ) -> Option<Duration> {
         self.limit.refill(now);
-        if now.is_after(self.search_at) && !self.expected.is_empty() {
+        if now > self.search_at && !self.expected.is_empty() {
             self.pass_over_the_late(now);
         }
         self.keep_for_the_first(now, *ticket);
@@ -329,7 +329,7 @@ impl<L: SendSupply> SendQueue<L> {
         }
         if self.kept.is_none()
             && let Some(&Expected { ticket, weight, asks_at }) = self.expected.front()
-            && asking.is_none_or(|asking| ticket.cmp(&asking).is_lt())
+            && asking.is_none_or(|asking| ticket < asking)
             && asks_at < now
             && self.limit.wait_for(self.limit.sends(weight)).is_zero()
         {
