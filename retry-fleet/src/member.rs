@@ -53,7 +53,6 @@ pub struct Member {
     epoch: Option<String>,
     /// The number of calls.
     calls: u64,
-    called_at: Timestamp,
     answered_at: Timestamp,
     next_call_at: Timestamp,
     members: u32,
@@ -96,7 +95,6 @@ impl Member {
             id,
             epoch: None,
             calls: 0,
-            called_at: now,
             answered_at: now,
             next_call_at: now,
             members: 1,
@@ -121,7 +119,7 @@ impl Member {
     /// Sets the strategy whose sends are limited together with those of the other processes.
     #[must_use]
     pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
-        self.limit = Some(LimitPart::new(strategy, self.called_at));
+        self.limit = Some(LimitPart::new(strategy, self.answered_at));
         self
     }
 
@@ -152,7 +150,7 @@ impl Member {
     /// Returns the call to make now. A process that `is_leaving` makes no other call.
     pub fn call(&mut self, now: Timestamp, is_leaving: bool) -> Call {
         let is_first = self.calls == 0;
-        (self.called_at, self.has_left) = (now, is_leaving);
+        self.has_left = is_leaving;
         self.calls += 1;
         let mut call = Call::new(self.id.clone(), format!("{}.{}", self.id, self.calls));
         call.epoch.clone_from(&self.epoch);
@@ -178,7 +176,7 @@ impl Member {
     pub fn answered(&mut self, now: Timestamp, reply: &Reply) {
         let was_away = now.saturating_since(self.answered_at) >= AWAY.max(self.interval().mul_f64(1.5));
         self.answered_at = now;
-        if let Some(part) = self.limit.as_mut().filter(|_| was_away && self.epoch.is_some()) {
+        if let Some(part) = self.limit.as_mut().filter(|_| was_away) {
             part.store_was_away(now);
         }
         self.members = reply.members.max(1);
@@ -265,9 +263,9 @@ impl Member {
 
     /// Continues without the store, because it is lost, or because no more calls will be made.
     pub(crate) fn go_alone(&mut self, now: Timestamp) {
-        let members = self.epoch.as_ref().filter(|_| !self.has_left).map(|_| self.members);
+        let is_member = self.epoch.is_some() && !self.has_left;
         if let Some(part) = self.limit.as_mut().filter(|_| !is_under_test()) {
-            part.go_alone(members.is_some(), now);
+            part.go_alone(is_member, now);
         }
     }
 

@@ -53,7 +53,13 @@ impl FleetSwitch {
 
 /// The shortest time for which retries are turned off: less than a millisecond would mean on.
 #[cfg(feature = "tokio")]
-pub(crate) const SHORTEST_OFF: Duration = Duration::from_millis(1);
+const SHORTEST_OFF: Duration = Duration::from_millis(1);
+
+/// Returns the time for which retries are turned off if this time is given.
+#[cfg(feature = "tokio")]
+pub(crate) fn time_off(off_for: Duration) -> Duration {
+    off_for.max(SHORTEST_OFF)
+}
 
 /// Returns the reason of a turn to off: who did it, and why. Both are cut to the length of a name.
 #[cfg(feature = "tokio")]
@@ -64,9 +70,11 @@ pub(crate) fn reason_of(by: &str, reason: &str) -> String {
 /// Cuts a text to the length of a name.
 #[cfg(feature = "tokio")]
 pub(crate) fn cut(text: &str) -> &str {
-    let longest = text.len().min(crate::names::LONGEST);
-    let end = (0..=longest).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
+    let mut end = text.len().min(crate::names::LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// How the retries of a fleet were turned off.

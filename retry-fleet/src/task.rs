@@ -7,7 +7,7 @@ use crate::numbers;
 use crate::protocol::Turn;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::{FleetSwitch, SHORTEST_OFF, SwitchedOff, cut, reason_of};
+use crate::switch::{FleetSwitch, SwitchedOff, cut, reason_of, time_off};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
@@ -204,7 +204,7 @@ impl Membership {
     ///
     /// Returns an error if the store does not answer. Then it is unknown whether the switch was turned.
     pub async fn turn_retries_off(&self, off_for: Duration, by: &str, reason: &str) -> Result<(), StoreError> {
-        self.turn(off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
+        self.turn(time_off(off_for), reason_of(by, reason)).await
     }
 
     /// Turns the retries of the whole fleet on again, before the time is over. `by` says who does it, for the warnings and metrics of

@@ -19,7 +19,6 @@ impl LimitPart {
     /// own answers. A process outside the fleet uses its own estimate, and so does one that was rejected before the
     /// fleet had an estimate.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
-        self.posted = None;
         let is_shared = is_member && (self.is_measured || self.answers.rejected == 0);
         let factor = self.probe(now);
         // Before the first rate, the process keeps the rate of a newcomer.

@@ -157,16 +157,17 @@ impl LimitPart {
             let answered = |answers: PacedAnswers| answers.accepted + answers.rejected;
             let sent = answered(answers).saturating_sub(answered(self.answers)) as f64 / elapsed.as_secs_f64();
             // A process with a small share sends, and waits, less often than once in a second.
-            let slow =
-                self.rate.map_or(Duration::ZERO, |rate| Duration::try_from_secs_f64(SENDS / rate).unwrap_or(LONGEST));
-            let window = WAITING.max(slow.min(LONGEST));
+            let window = self.rate.map_or(WAITING, |rate| {
+                Duration::try_from_secs_f64(SENDS / rate).unwrap_or(LONGEST).clamp(WAITING, LONGEST)
+            });
             let kept = (-elapsed.as_secs_f64() / window.as_secs_f64()).exp();
             let averaged = |average: f64, now: f64| kept * average + (1.0 - kept) * now;
             self.sent = averaged(self.sent, sent);
-            self.allowed = averaged(self.allowed, self.rate.unwrap_or(0.0));
+            let rate = self.rate.unwrap_or(0.0);
+            self.allowed = averaged(self.allowed, rate);
             // Two requests that come at the same moment wait, too, however few they are. They need no larger share.
             let has_waited = self.waited_at.is_some_and(|at| now.saturating_since(at) < window);
-            let is_waiting = has_waited && self.rate.is_none_or(|rate| BUSY * self.sent >= rate.min(self.allowed));
+            let is_waiting = has_waited && BUSY * self.sent >= rate.min(self.allowed);
             self.demand = if is_waiting { None } else { Some(GROWTH * sent) };
             (self.answers, self.measured_at) = (answers, now);
         }

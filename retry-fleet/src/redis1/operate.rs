@@ -5,7 +5,7 @@ use super::wire::{Keys, fleet_of};
 use crate::names::is_name;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::{SHORTEST_OFF, SwitchedOff, cut, reason_of};
+use crate::switch::{SwitchedOff, cut, reason_of, time_off};
 use crate::{Member, protocol::Turn};
 use redis::{Cmd, Value};
 use retry_core::{Clock, TokioTimer};
@@ -125,7 +125,7 @@ impl RedisStore {
         by: &str,
         reason: &str,
     ) -> Result<(), StoreError> {
-        self.turn(fleet, off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
+        self.turn(fleet, time_off(off_for), reason_of(by, reason)).await
     }
 
     /// Turns the retries of a fleet on again, as [`Membership::turn_retries_on`](crate::Membership::turn_retries_on) does.

@@ -14,7 +14,7 @@ const RECOUNT: u64 = 30_000;
 /// If the end of a process's time moves by less than this, it is not written, in milliseconds.
 const SMALL: u64 = 500;
 /// The largest number of members that one call removes.
-const MOST_REMOVED: usize = 1_000;
+const MOST_REMOVED: u32 = 1_000;
 /// Larger numbers are treated as this one. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
 
@@ -144,7 +144,7 @@ impl MemoryStore {
 
 impl State {
     fn new(now: u64, epoch: String) -> Self {
-        Self { now, clock: now, epoch, count: 1, counted: now, limit: Limit::new(now), ..Self::default() }
+        Self { now, clock: now, epoch, counted: now, limit: Limit::new(now), ..Self::default() }
     }
 
     /// Every half a minute, replaces the sums by those over the members that have called in it. So no call has to look at all members.
@@ -174,8 +174,8 @@ impl State {
 
     /// Removes members whose time is over.
     fn remove_expired(&mut self, most: u32, caller: &str) {
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(MOST_REMOVED);
-        let expired = self.deadlines.iter().take_while(|(until, _)| *until <= self.now).take(most);
+        let expired = self.deadlines.iter().take_while(|(until, _)| *until <= self.now);
+        let expired = expired.take(most.min(MOST_REMOVED) as usize);
         for id in expired.map(|(_, id)| id.clone()).collect::<Vec<_>>() {
             self.remove(&id);
         }
@@ -209,7 +209,7 @@ impl State {
         }
         let mut member = former.unwrap_or(Member {
             until,
-            count: 0,
+            count: self.count,
             accepted: limit.map_or(0, |limit| limit.accepted),
             rejected: limit.map_or(0, |limit| limit.rejected),
             demand: Some(0),
@@ -218,7 +218,7 @@ impl State {
         });
         let quota = call.quota.map(|reported| self.quota(reported, &mut member));
         let now = self.now;
-        let mut limit = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
+        let step = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
             self.members.remove(&call.member);
             self.deadlines.remove(&(member.until, call.member.clone()));
@@ -232,9 +232,8 @@ impl State {
             self.members.insert(call.member.clone(), member);
         }
         let members = u32::try_from(self.living()).unwrap_or(u32::MAX);
-        if let Some(reply) = &mut limit {
-            (reply.satisfied, reply.waiting) = (self.sums.satisfied, self.sums.waiting.min(members));
-        }
+        let Sums { satisfied, waiting, .. } = self.sums;
+        let limit = step.map(|step| self.limit.reply(satisfied, waiting.min(members), step));
         Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
     }
 
@@ -242,8 +241,6 @@ impl State {
     fn quota(&mut self, reported: Knowledge, member: &mut Member) -> Knowledge {
         member.missing = reported.missing.clamp(-MOST_KNOWN, MOST_KNOWN);
         member.capacity = amount(reported.capacity).min(MOST_KNOWN);
-        // A time in the future was not reported by a process.
-        self.timed_out = Some(self.timed_out).filter(|at| *at <= self.now).unwrap_or(0);
         if let Some(age) = reported.timeout_age {
             self.timed_out = self.timed_out.max(self.now.saturating_sub(millis(age)));
         }

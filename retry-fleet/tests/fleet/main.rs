@@ -2,10 +2,14 @@
 
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod exporter;
+mod fake;
 mod limit;
+mod limit_calls;
 mod limit_changes;
 mod limit_world;
 mod liveness;
+mod member;
+mod next_rate;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod numbers;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
@@ -13,7 +17,9 @@ mod operate;
 mod quota;
 #[cfg(all(feature = "tokio", feature = "tracing"))]
 mod reports;
+mod store;
 mod store_clock;
+mod store_switch;
 mod support;
 #[cfg(feature = "tokio")]
 mod task;

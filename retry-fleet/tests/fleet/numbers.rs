@@ -168,6 +168,7 @@ fn changes_of_the_switch_are_counted_with_the_name_of_who_turned_it() {
         store.turn(Duration::from_mins(10), "ada: orders are down");
         sleep(Duration::from_secs(2)).await;
         assert_eq!(switches(), expected(&[("off", "ada", 1.0)]));
+        assert!(close(scrape(&handle)["retry_fleet_retries_enabled{fleet=\"orders\"}"], 0.0));
         store.turn(Duration::ZERO, "");
         sleep(Duration::from_secs(2)).await;
         assert_eq!(switches(), expected(&[("off", "ada", 1.0), ("on", "", 1.0)]));

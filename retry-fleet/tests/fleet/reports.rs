@@ -113,6 +113,13 @@ fn a_membership_that_is_dropped_immediately_and_a_fleet_of_one_are_reported() {
         }
     });
 
+    // A minute from the first answer on.
+    let (mut store, mut process) = (MemoryStore::new(), Process::new("process", 0));
+    for (now, expected) in [(5_000, vec![]), (30_000, vec![]), (64_999, vec![]), (65_000, vec!["stays_alone"])] {
+        process.call(now, &mut store);
+        assert_eq!(warnings.take(), expected, "{now} ms");
+    }
+
     // A process that others have left is not one whose fleet has another name.
     let (mut store, mut other) = (MemoryStore::new(), Process::new("other", 0));
     let mut process = Process::new("process", 0);

@@ -190,7 +190,9 @@ fn without_a_runtime_joining_is_an_error() {
     for name in ["", "a}b", "{a", &"n".repeat(129)] {
         assert_eq!(Fleet::new(name, Shared::default()).join().unwrap_err(), JoinError::InvalidName);
     }
-    assert_eq!(Fleet::new("n".repeat(128), Shared::default()).join().unwrap_err(), JoinError::NoRuntime);
+    for name in ["n", &"n".repeat(128)] {
+        assert_eq!(Fleet::new(name, Shared::default()).join().unwrap_err(), JoinError::NoRuntime);
+    }
 }
 
 #[test]
@@ -251,6 +253,43 @@ fn a_process_whose_runtime_has_ended_continues_alone_and_can_join_again() {
         // The store knows it by another name than before.
         assert_eq!((membership.status().is_connected, store.members()), (Some(false), members));
         assert!(pay(&quota));
+    }
+    let limit = Arc::new(PacedRetryStrategy::new());
+    let membership = runtime().block_on(async {
+        let membership = Fleet::new("orders", Shared::default()).limit(Arc::clone(&limit)).join().unwrap();
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(membership.status().share, membership.status().rate);
+        membership
+    });
+    let status = membership.status();
+    assert_eq!((limit.send_rate(), status.share), (status.share, Some(97.0)), "{status:?}");
+}
+
+// Rules F34, F41.
+#[tokio::test(start_paused = true)]
+async fn a_name_and_a_reason_are_cut_to_128_bytes_but_not_within_a_character() {
+    let membership = Fleet::new("orders", Shared::default()).join().unwrap();
+    let long = "n".repeat(129);
+    for (by, reason, expected) in [
+        ("", "", ": ".to_owned()),
+        ("ada", "why", "ada: why".to_owned()),
+        (&long[1..], &long, format!("{}: {}", &long[1..], &long[1..])),
+        (&format!("{}\u{e9}e", &long[2..]), "why", format!("{}: why", &long[2..])),
+        (&format!("{}\u{20ac}", &long[2..]), "why", format!("{}: why", &long[2..])),
+        (&format!("{}\u{20ac}", &long[4..]), "why", format!("{}\u{20ac}: why", &long[4..])),
+    ] {
+        membership.turn_retries_off(Duration::from_secs(60), by, reason).await.unwrap();
+        assert_eq!(membership.switched_off().unwrap().reason, expected);
+    }
+}
+
+// Rule F34.
+#[tokio::test(start_paused = true)]
+async fn retries_are_turned_off_for_a_millisecond_at_least() {
+    let membership = Fleet::new("orders", Shared::default()).join().unwrap();
+    for (given, off_for) in [(0, 1_000), (500, 1_000), (1_000, 1_000), (60_000, 60_000)] {
+        membership.turn_retries_off(Duration::from_micros(given), "ada", "why").await.unwrap();
+        assert_eq!(membership.switched_off().unwrap().off_for, Duration::from_micros(off_for));
     }
 }
 

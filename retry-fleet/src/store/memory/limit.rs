@@ -32,8 +32,8 @@ impl Limit {
         Self { stepped: now, ..Self::default() }
     }
 
-    /// Makes a call. The sums over all members are not yet those of the reply.
-    pub(super) fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
+    /// Makes a call, and returns the step that it is asked for, if there is one.
+    pub(super) fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> Option<Step> {
         self.accepted = up_to_most(self.accepted + asked.accepted.saturating_sub(member.accepted));
         // A process that does not know of the last cut yet has sent at the rate before it.
         if asked.version >= self.cut {
@@ -44,28 +44,37 @@ impl Limit {
         member.demand = asked.demand;
         if let Some(known) = asked.known.filter(|_| !self.is_restored && self.version < FIRST_STEPS) {
             (self.rate, self.state, self.is_restored) = (Some(known), None, true);
-            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
             (self.accepted, self.rejected) = (0, 0);
+            self.next_version(now);
         }
         if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
             self.accepted = self.accepted.saturating_sub(posted.accepted);
             self.rejected = self.rejected.saturating_sub(posted.rejected);
             self.rate = Some((posted.rate, posted.estimate)).filter(are_rates);
             self.state = Some(posted.state.clone()).filter(|state| !state.is_empty());
-            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
+            self.next_version(now);
             if posted.is_cut {
                 self.cut = self.version;
             }
         }
         let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped.saturating_add(STEP));
-        let step = (is_due && !is_leaving).then(|| {
+        (is_due && !is_leaving).then(|| {
             self.offered_until = now.saturating_add(STEP_PATIENCE);
             let (accepted, rejected) = (self.accepted, self.rejected);
             let elapsed = now - self.stepped;
             Step { version: self.version, now, elapsed, accepted, rejected, state: self.state.clone() }
-        });
+        })
+    }
+
+    /// Returns the reply to a call, with the sums over all members.
+    pub(super) fn reply(&self, satisfied: u64, waiting: u32, step: Option<Step>) -> LimitReply {
         let Self { version, cut, rate, .. } = *self;
-        LimitReply { version, cut, rate, satisfied: 0, waiting: 0, step }
+        LimitReply { version, cut, rate, satisfied, waiting, step }
+    }
+
+    /// Begins the next step, which is not offered yet.
+    fn next_version(&mut self, now: u64) {
+        (self.version, self.stepped, self.offered_until) = (self.version + 1, now, now);
     }
 }
 
@@ -76,10 +85,6 @@ impl LimitCall {
         self.known = self.known.filter(|known| is_of_another_state && are_rates(known));
         (self.accepted, self.rejected) = (up_to_most(self.accepted), up_to_most(self.rejected));
         self.posted = self.posted.filter(|_| !is_of_another_state);
-        if let Some(posted) = &mut self.posted {
-            posted.version = up_to_most(posted.version);
-            (posted.accepted, posted.rejected) = (up_to_most(posted.accepted), up_to_most(posted.rejected));
-        }
         self
     }
 }

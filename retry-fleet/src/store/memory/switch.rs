@@ -29,7 +29,7 @@ impl Switch {
         if let Some((text, until)) = written {
             let is_on = text == "on";
             let off_until = if is_on { 0 } else { number(*until) };
-            let reason = if is_on { "" } else { text.strip_prefix("off ").unwrap_or_default() };
+            let reason = text.strip_prefix("off ").unwrap_or_default();
             let is_same = self.turned > 0
                 && (self.off_until > 0) != is_on
                 // This text does not say who turned it on.
