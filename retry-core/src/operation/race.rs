@@ -162,7 +162,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             second: Runner::new(second, second_sleep),
             due,
             is_open: Hedge::is_allowed(),
-            delay: Duration::ZERO,
+            delay: Duration::default(),
             is_polled: false,
             lane: Lane::First,
             other: None,

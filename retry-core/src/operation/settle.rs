@@ -157,7 +157,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         // The strategy is asked before it takes the token.
         let delay = match &self.token {
             TokenState::Held(token) if L::IS_LONG_POLLING => call.strategy.refused_delay(token, &failure),
-            _ => Duration::ZERO,
+            _ => Duration::default(),
         };
         let TokenState::Held(token) = self.token.take() else {
             return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));

@@ -70,7 +70,7 @@ impl Stop {
     pub fn stop(&self) {
         let waiting = {
             let mut waits = self.lock();
-            self.is_stopped.store(1, Ordering::Relaxed);
+            self.is_stopped.store(true.into(), Ordering::Relaxed);
             mem::take(&mut waits.waiting)
         };
         waiting.into_iter().for_each(Waiter::end);

@@ -104,12 +104,6 @@ impl Timestamp {
         Self(self.0.saturating_sub(time))
     }
 
-    /// Returns whether this point is later than the other one.
-    #[inline]
-    pub(crate) fn is_after(self, other: Self) -> bool {
-        self > other
-    }
-
     /// Returns the duration from an earlier point to this one, or zero if `earlier` is in fact later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {

@@ -37,7 +37,7 @@ impl MaxTime {
     #[inline]
     fn update(&mut self, clock: &impl Clock) -> Option<Duration> {
         let now = clock.now();
-        let passed = self.updated.map_or(Duration::ZERO, |updated| now.saturating_since(updated));
+        let passed = self.updated.map(|updated| now.saturating_since(updated)).unwrap_or_default();
         self.updated = Some(now);
         self.left = self.left.and_then(|left| left.checked_sub(passed));
         self.left
