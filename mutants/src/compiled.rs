@@ -1,5 +1,5 @@
-//! Which items are compiled in the build that the mutants are tested in: Linux, all features, not loom. Items for tests alone are not
-//! mutated, so for this purpose they are not compiled either.
+//! Which items are compiled in the build that the mutants are tested in: Linux, all features, and not loom, whose models are
+//! built beside it. Items for tests alone are not mutated, so for this purpose they are not compiled either.
 
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -15,7 +15,8 @@ pub(crate) fn is_compiled(attributes: &[Attribute]) -> bool {
 
 /// Returns whether an item with these attributes is another one under loom.
 pub(crate) fn differs_under_loom(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| attribute.to_token_stream().to_string().contains("loom"))
+    let of_cfg = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    of_cfg.map(|attribute| attribute.to_token_stream().to_string()).any(|text| text.contains("loom"))
 }
 
 fn holds(condition: &Meta) -> bool {

@@ -74,7 +74,8 @@ impl LimitPart {
         // While the rate doubles, the answers are far behind it.
         let Some((rate, _)) = reply.rate.filter(|(rate, estimate)| *rate < SEARCHING * estimate) else { return false };
         let (allowed, accepted) = (rate * step.elapsed as f64 / 1_000.0, step.accepted as f64);
-        // A limit that has fallen shows in rejections, which are not reported soon after a cut.
+        // A limit that has fallen shows in rejections, which are not reported soon after a cut. By then, a rejection is a cut itself,
+        // because `TOGETHER` is less than `QUIET`, so nothing was rejected.
         let is_quiet = step.version >= reply.cut.saturating_add(QUIET);
         reply.waiting > 0 && is_quiet && accepted < UNUSED * allowed - FEW
     }

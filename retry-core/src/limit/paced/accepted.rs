@@ -20,9 +20,6 @@ const BITS: u32 = 20;
 const MAX: u64 = (1 << BITS) - 1;
 /// The highest number of a second. The number after it is 0, so numbers repeat after 194 days.
 const LAST_SECOND: u64 = u64::MAX >> (2 * BITS);
-/// The time in seconds by which a reading of the clock can be late, because threads may deliver their readings out of order.
-/// Beyond it, the clock was set back, or the number of the second is from long ago.
-const LATE: u64 = 10;
 
 /// A counter's content.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,11 +38,14 @@ impl Content {
         self.second << (2 * BITS) | self.before << BITS | self.current
     }
 
-    /// Returns the content with `second` as the current one, or as it is if `second` is the current one or late.
+    /// Returns the content with `second` as the current one.
     const fn at(self, second: u64) -> Self {
-        let behind = self.second.wrapping_sub(second) & LAST_SECOND;
+        let is_empty = self.before == 0 && self.current == 0;
         match second.wrapping_sub(self.second) & LAST_SECOND {
-            _ if behind <= LATE => self,
+            0 => self,
+            // Threads may deliver their readings of the clock out of order, so one can be late by a second. If it is earlier than
+            // that, the clock was set back. An empty counter has no second yet.
+            LAST_SECOND if !is_empty => self,
             1 => Self { second, before: self.current, current: 0 },
             _ => Self { second, before: 0, current: 0 },
         }
@@ -71,8 +71,7 @@ fn add_first(counter: &AtomicU64, second: u64) {
 
 impl AcceptedCounters {
     pub(super) const fn new() -> Self {
-        // Clocks do not begin near this second, so it is not treated as the latest one.
-        Self([const { Counter(AtomicU64::new((LAST_SECOND / 2) << (2 * BITS))) }; 16])
+        Self([const { Counter(AtomicU64::new(0)) }; 16])
     }
 
     /// Counts a request.
@@ -145,12 +144,12 @@ mod tests {
     fn a_late_reading_of_the_clock_counts_in_the_latest_second() {
         let counters = with(3, 19_000);
         counters.add(at(18_999));
-        counters.add(at(9_000));
-        assert_eq!((counters.last_second(at(19_000)), counters.last_second(at(9_000))), (5, 5));
+        counters.add(at(18_000));
+        assert_eq!((counters.last_second(at(19_000)), counters.last_second(at(18_000))), (5, 5));
         // The clock was set back.
-        assert_eq!(counters.last_second(at(8_999)), 0);
-        counters.add(at(8_999));
-        assert_eq!((counters.last_second(at(8_999)), counters.last_second(at(19_000))), (1, 0));
+        assert_eq!(counters.last_second(at(17_999)), 0);
+        counters.add(at(17_999));
+        assert_eq!((counters.last_second(at(17_999)), counters.last_second(at(19_000))), (1, 0));
     }
 
     #[test]
@@ -170,6 +169,7 @@ mod tests {
         // The numbers of seconds repeat after 2^24.
         for second in [0, 1, 1 << 23, (1 << 24) - 1, 1 << 24, 1 << 25, start, start + (1 << 23), start + (1 << 24)] {
             let millis = 1000 * second;
+            // A counter that is new takes any second, and seconds before it say nothing.
             let counters = with(8, millis);
             assert_eq!(counters.last_second(at(millis + 999)), 8, "{second}");
             (0..3).for_each(|_| counters.add(at(millis + 1000)));

@@ -113,7 +113,8 @@ impl<U: Unit> Pace<U> {
         self.refill(now);
         self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
         let sends = self.scale.accepted(used);
-        self.accept(now, sends);
+        self.answers.accepted += 1;
+        self.learn(now, sends);
     }
 
     /// Counts a rejection, unless the request was sent before the last cut was known. `holds` says whether the wait with it is
@@ -201,7 +202,7 @@ impl<U: Unit> Pace<U> {
     /// once.
     #[inline]
     fn one(&self) -> f64 {
-        self.scale.most()
+        U::sum(1, || self.scale.most())
     }
 
     /// If a waiter is late by the resolution of a timer, no send is lost. A client that did not wait has one send.

@@ -233,16 +233,6 @@ mod tests {
     use super::Scale;
 
     #[test]
-    fn the_first_operation_sets_the_scale() {
-        for (weight, one, most) in [(0, 0.0, 1.0), (1, 1.0, 1.0), (10, 1.0, 1.0)] {
-            let mut scale = Scale::new();
-            assert_eq!((scale.sends(1), scale.most()), (1.0, 1.0));
-            scale.meet(weight);
-            assert_eq!((scale.sends(weight), scale.most()), (one, most), "{weight}");
-        }
-    }
-
-    #[test]
     fn the_sends_that_an_estimator_sees_are_as_heavy_as_what_was_accepted() {
         let (mut scale, mut accepted, mut seen) = (Scale::new(), 0.0, 0.0);
         // The weights grow and shrink, so that the scale follows them several times.

@@ -18,7 +18,8 @@ pub(super) struct Balance {
     /// A [`Word`].
     word: AtomicU64,
     /// When the burst of failures began, in [`Millis`]. The failure that begins a burst writes it before the word. So a
-    /// thread that is late can write only a time that is close to it, and earlier, which seems to be less traffic.
+    /// thread that is late can write only a time that is close to it, and earlier, which seems to be less traffic. A hedge writes it
+    /// after the word, but holds the lock, as all that read it do.
     began: AtomicU64,
     /// The last measured capacity, for display only.
     capacity: AtomicU32,

@@ -37,17 +37,6 @@ fn only_a_new_key_beyond_the_bound_makes_threads_forget_the_others() {
 }
 
 #[test]
-fn threads_are_spread_over_sixteen_groups() {
-    let (recent, entries): (_, Vec<_>) = (Recent::new(), (0..64).map(entry).collect());
-    for entry in &entries {
-        std::thread::scope(|scope| scope.spawn(|| recent.remember(0, entry)).join().unwrap());
-    }
-    // Each group has the one that came last.
-    let remembered = entries.iter().filter(|entry| Arc::strong_count(entry) > 1).count();
-    assert_eq!(remembered, 16);
-}
-
-#[test]
 fn a_thread_remembers_a_key_for_each_of_four_slots() {
     let (recent, entries): (_, Vec<_>) = (Recent::new(), (0..4).map(entry).collect());
     for entry in &entries {

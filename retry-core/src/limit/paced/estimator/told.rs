@@ -69,7 +69,7 @@ impl Told {
     /// Lets accepted requests bring the sends closer together.
     #[inline]
     pub(super) fn narrow(&mut self, requests: u32) {
-        // In most of the time, it is as narrow as it can be.
+        // Most of the time, it is already as narrow as possible.
         if self.space > SPACE.0 {
             *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
         }
