@@ -52,7 +52,7 @@ pub(super) struct KindQuota<Q> {
 }
 
 impl<Q: RetryQuota> KindQuota<Q> {
-    /// Returns the quota that is in use, for what an operation that succeeds at once does not call.
+    /// Returns the quota that is in use, for what a success of the first attempt does not call.
     fn used(&self) -> &dyn RetryQuota {
         match &self.evidence {
             None => &self.of_code,
