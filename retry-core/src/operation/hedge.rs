@@ -168,18 +168,11 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
 
 /// Returns the judgement on two attempts that failed, both worth a retry: the worse class, and the longer wait.
 pub(super) fn worse(first: RetryDirective, second: RetryDirective) -> RetryDirective {
-    const fn severity(error_type: RetryErrorType) -> u8 {
-        match error_type {
-            RetryErrorType::Throttling => 3,
-            RetryErrorType::Timeout => 2,
-            RetryErrorType::ServerSide
-            | RetryErrorType::ClientSide
-            | RetryErrorType::Other
-            | RetryErrorType::Unknown => 1,
-            RetryErrorType::Conflict => 0,
-        }
-    }
-
+    // Congestion is worse than a fault, which is worse than a conflict.
+    let severity = |error_type| {
+        use RetryErrorType::{Conflict, Throttling, Timeout};
+        (error_type == Throttling, error_type == Timeout, error_type != Conflict)
+    };
     let (
         RetryDirective::Retry { error_type, retry_after },
         RetryDirective::Retry { error_type: other_type, retry_after: other_after },

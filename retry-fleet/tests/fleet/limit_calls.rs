@@ -269,6 +269,7 @@ fn without_the_store_a_share_is_that_of_the_estimate_or_of_a_rate_far_below_it()
         let mut one = One::joined(10, LimitReply { cut, ..of_rate(rate, estimate, 10) });
         one.sends(50, rejected, 0);
         one.call(1_000);
+        one.take_paced();
         for failed in [1_000, 1_250] {
             one.unanswered(failed);
             match expected {
@@ -276,6 +277,7 @@ fn without_the_store_a_share_is_that_of_the_estimate_or_of_a_rate_far_below_it()
                 None => assert_eq!(one.member.status().share, None),
             }
         }
+        assert!(one.take_paced().iter().all(|(_, is_cut)| !is_cut), "no server has cut it");
     }
 }
 

@@ -188,6 +188,17 @@ fn what_was_used_beyond_a_weight_is_taken_from_what_is_saved_up() {
 }
 
 #[test]
+fn an_accepted_probe_of_any_weight_ends_a_hold() {
+    let mut pace = imposed::<Weights>(100.0);
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    pace.take(1);
+    assert!(pace.hold.is_on(millis(1100)));
+    pace.accept_weight(millis(1100), 1, None);
+    assert!(!pace.hold.is_on(millis(1100)));
+}
+
+#[test]
 fn of_light_requests_only_one_is_the_probe() {
     let mut pace = imposed::<Weights>(100.0);
     pace.meet(100);
