@@ -103,7 +103,7 @@ pub(crate) fn build(
         }
         match run(command, tree, sources, rewritten)? {
             Built::Binaries(built) => binaries.extend(built),
-            errors => return Ok(errors),
+            errors @ Built::Errors(..) => return Ok(errors),
         }
     }
     if tests.contains(LOOM) {
@@ -112,7 +112,7 @@ pub(crate) fn build(
         command.args(["--test", LOOM, "--target-dir", "target/loom"]).env("RUSTFLAGS", "--cfg loom");
         match run(command, tree, sources, rewritten)? {
             Built::Binaries(built) => binaries.extend(built),
-            errors => return Ok(errors),
+            errors @ Built::Errors(..) => return Ok(errors),
         }
     }
     binaries.retain(|binary: &Binary| tests.contains(&binary.test));
