@@ -258,31 +258,6 @@ async fn a_stall_raises_the_delay_no_further_than_it_lasted() {
     assert!((1..=30).contains(&hedges), "{hedges} hedges in a stall of 100 calls");
 }
 
-// Rule V2.
-#[tokio::test(start_paused = true)]
-async fn a_call_waits_for_the_rest_of_a_delay_that_has_grown_meanwhile() {
-    let (strategy, hedge, began) = (standard().with_quota(NoQuota), Hedge::p95(), Instant::now());
-    let start = hedge.delay();
-    let sent = RefCell::new(Vec::new());
-    let call = || {
-        let attempt = || async {
-            sent.borrow_mut().push((began.elapsed(), hedge.delay()));
-            sleep(Duration::from_secs(1)).await;
-            Ok::<_, Failed>(())
-        };
-        retry(&strategy, attempt).hedge(&hedge).run()
-    };
-    // Both calls wait for the same delay. The first one reaches it and raises it, so the second one does not.
-    let (first, second) = tokio::join!(call(), call());
-    assert_eq!((first, second), (Ok(()), Ok(())));
-    let sent = sent.take();
-    let [at_once, at_once_too, (first, raised), (second, _)] = sent[..] else { panic!("{sent:?}") };
-    assert_eq!([at_once, at_once_too], [(Duration::ZERO, start); 2]);
-    // Tokio's timers have a resolution of a millisecond.
-    assert!((start..start + millis(2)).contains(&first), "{sent:?}");
-    assert!(raised > start + millis(5) && (raised..raised + millis(2)).contains(&second), "{sent:?}");
-}
-
 #[test]
 fn a_call_with_a_hedge_is_send() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();

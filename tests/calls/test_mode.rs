@@ -83,16 +83,6 @@ async fn jitter_has_a_fixed_seed() {
     assert_eq!(delays(begin().seed(0)).await, first);
 }
 
-// Rules G4, L7.
-#[tokio::test]
-async fn the_maximum_of_a_test_counts_attempts_that_a_limiter_does_not_count() {
-    let strategy = PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(2));
-    let call = async || retry(&strategy, async || Err::<(), _>(Failed::THROTTLED)).run().await;
-    let test = begin().max_attempts(3);
-    call().await.unwrap_err();
-    test.only().assert_ended(3, Some(RetryError::MaxAttempts));
-}
-
 // Rule G1.
 #[tokio::test]
 async fn nothing_goes_in_or_out() {
