@@ -1,7 +1,7 @@
 //! What an operation asks of its strategy, its timer and its observers, and what it does not ask.
 
 use crate::script::{Error, SAFE, time_was_up};
-use crate::support::timers::{Noted, run, since_start};
+use crate::support::timers::{Noted, Sluggish, run, since_start};
 use crate::support::{Attempt, Failed, Recorder, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
@@ -10,7 +10,7 @@ use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     Clock, Event, EventKind, Failure, Hedge, Jitter, Observer, RetryError, RetryStrategy, RetryToken,
-    StandardRetryStrategy, Stop, Success, TimeLimit, Timer, TokioTimer, retry, retry_blocking, test, without_retries,
+    StandardRetryStrategy, Stop, Success, TimeLimit, Timer, retry, retry_blocking, test, without_retries,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -248,23 +248,6 @@ fn the_time_of_an_operation_includes_what_happens_before_its_first_attempt() {
     let outcome = run(&timer, call.max_time(secs(10)).run());
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Operation, secs(10))));
     assert_eq!(since_start(&timer), secs(10));
-}
-
-/// A timer that oversleeps by a second.
-struct Sluggish;
-
-impl Clock for Sluggish {
-    fn now(&self) -> Timestamp {
-        TokioTimer.now()
-    }
-}
-
-impl Timer for Sluggish {
-    type Sleep = tokio::time::Sleep;
-
-    fn sleep(&self, delay: Duration) -> Self::Sleep {
-        sleep(delay + secs(1))
-    }
 }
 
 // Rules T7, T8.

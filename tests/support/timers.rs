@@ -2,7 +2,7 @@
 
 use super::Wakes;
 use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
-use retry_core::{Clock, Timer};
+use retry_core::{Clock, Timer, TokioTimer};
 use std::cell::RefCell;
 use std::pin::pin;
 use std::sync::Arc;
@@ -72,5 +72,22 @@ pub fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T {
             assert!(since_start(timer) < Duration::from_secs(3600), "the future is never woken");
             timer.advance(Duration::from_millis(500));
         }
+    }
+}
+
+/// Tokio's timer, but it oversleeps by a second.
+pub struct Sluggish;
+
+impl Clock for Sluggish {
+    fn now(&self) -> Timestamp {
+        TokioTimer.now()
+    }
+}
+
+impl Timer for Sluggish {
+    type Sleep = tokio::time::Sleep;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        tokio::time::sleep(delay + Duration::from_secs(1))
     }
 }

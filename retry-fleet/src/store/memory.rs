@@ -1,4 +1,7 @@
-//! A store in memory: the twin of the script that runs in Redis.
+//! A store in memory: the twin of the script that runs in Redis, step by step.
+//!
+//! No other program writes into it. So it lacks the script's guards against foreign data, and starts numbers that are only compared with
+//! their defaults.
 
 mod limit;
 mod switch;

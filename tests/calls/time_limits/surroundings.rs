@@ -2,7 +2,7 @@
 
 use super::standard;
 use crate::script::{Error, SAFE, time_was_up};
-use crate::support::timers::{run, since_start};
+use crate::support::timers::{Sluggish, run, since_start};
 use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
 use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
@@ -37,21 +37,6 @@ async fn limiting() -> AdaptiveRetryStrategy {
 
 #[tokio::test(start_paused = true)]
 async fn no_attempt_is_made_after_a_sleep_that_lasted_past_max_time() {
-    /// A timer that oversleeps by a second.
-    struct Sluggish;
-    impl Clock for Sluggish {
-        fn now(&self) -> Timestamp {
-            TokioTimer.now()
-        }
-    }
-    impl Timer for Sluggish {
-        type Sleep = tokio::time::Sleep;
-
-        fn sleep(&self, delay: Duration) -> Self::Sleep {
-            sleep(delay + secs(1))
-        }
-    }
-
     let (strategy, calls) = (standard(), Cell::new(0));
     let call = retry(&strategy, || {
         calls.set(calls.get() + 1);
