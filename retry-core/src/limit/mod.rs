@@ -24,6 +24,7 @@
 mod adaptive;
 mod concurrency;
 mod limiter;
+mod number;
 mod paced;
 mod pair;
 mod queue;

@@ -85,16 +85,11 @@ impl EarlyWake {
 
     /// Registers the waker of the waiting task or thread, and returns whether the strategy ended the wait already.
     pub(crate) fn register(&self, waker: &Waker) -> bool {
-        // If the strategy ends the wait while the waker is taken out, it wakes none, and the answer says so.
-        let former = self.0.lock().waiting.take();
-        let waiting = match former {
-            Some(mut former) => {
-                former.clone_from(waker);
-                former
-            }
-            None => waker.clone(),
-        };
-        self.0.lock().waiting = Some(waiting);
+        if self.0.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
+            let waiting = Some(waker.clone());
+            // The former waker is dropped after the lock is released.
+            let _former = std::mem::replace(&mut self.0.lock().waiting, waiting);
+        }
         self.is_woken()
     }
 

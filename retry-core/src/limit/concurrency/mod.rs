@@ -156,7 +156,7 @@ impl SendLimiter for ConcurrencyLimiter {
                     seat.end(|window, sent| window.rejected(now, sent, delay, part));
                 }
                 let is_over = place.throttled.count(now, wait, self.max_throttled_time);
-                Some(Unpaid { delay, ..Unpaid::after(wait).over(is_over) })
+                Some(Unpaid { delay, is_over, holds_too_long: false })
             }
             FailedSend::Otherwise => {
                 if let Some(seat) = seat {

@@ -1,6 +1,6 @@
 //! The number of requests that may be in flight, which is learned from rejections. It is pure arithmetic, without a lock.
 
-use crate::limit::paced::next;
+use crate::limit::number::next;
 use crate::limit::queue::{GRACE, SendSupply};
 use crate::time::{Latest, Observed, Timestamp};
 use std::num::NonZeroU32;

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_saturates() {
+    fn a_counter_that_is_full_stays_full() {
         let counters = with(1, 5_000);
         // Nearly full, and with as many in the second before.
         let word = 5 << 40 | 0xf_fffe << 20 | 0xf_fffe;

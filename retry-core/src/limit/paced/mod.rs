@@ -11,7 +11,6 @@ mod throttled;
 mod unit;
 
 pub use estimator::GoodputEstimator;
-pub(super) use pace::next;
 pub(super) use settings::MAX_THROTTLED_TIME;
 pub use settings::Rejections;
 #[doc(hidden)]

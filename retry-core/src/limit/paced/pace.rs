@@ -5,6 +5,7 @@ use super::hold::Hold;
 use super::reports::Reports;
 use super::unit::{Scale, Unit};
 use super::{GoodputEstimator, PacedAnswers};
+use crate::limit::number::next;
 use crate::limit::queue::{RECHECK, SendSupply, time_for};
 use crate::policy::RateLimit;
 use crate::time::{Latest, Observed, Timestamp};
@@ -49,11 +50,6 @@ pub(super) struct Pace<U> {
     /// Used with weights only.
     scale: Scale,
     unit: PhantomData<U>,
-}
-
-/// Returns the next number, which wraps.
-pub(in crate::limit) fn next(number: NonZeroU32) -> NonZeroU32 {
-    number.checked_add(1).unwrap_or(NonZeroU32::MIN)
 }
 
 impl<U: Unit> Pace<U> {

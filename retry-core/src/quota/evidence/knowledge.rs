@@ -136,7 +136,7 @@ impl QuotaKnowledge {
 fn faded(amount: i64, millis: u64) -> i64 {
     let halved = u32::try_from(millis / HALF_LIFE_MILLIS).map_or(0, |halves| amount / (1 << halves.min(62)));
     // Between two halvings it decreases linearly.
-    let rest = i64::try_from(millis % HALF_LIFE_MILLIS).unwrap_or(0);
+    let rest = i64::try_from(millis % HALF_LIFE_MILLIS).unwrap_or_default();
     halved - halved * rest / (2 * HALF_LIFE_MILLIS.cast_signed())
 }
 

@@ -87,7 +87,7 @@ fn an_estimate_that_is_known_from_before_is_that_of_a_busy_client() {
 
 // Rule L5.
 #[test]
-fn zero_accepted_requests_are_nothing() {
+fn zero_accepted_requests_do_not_show_that_the_limit_has_room() {
     let mut estimator = tracking();
     estimator.reject(at(2001));
     estimator.reject(at(2002));
@@ -185,7 +185,7 @@ fn a_silence_is_longer_than_the_time_of_16_requests_and_50_ms() {
 
 // Rules L28, L40.
 #[test]
-fn a_warning_after_a_rejection_is_no_silence() {
+fn a_rejection_after_a_warning_keeps_what_was_accepted_before_it() {
     let mut estimator = searching();
     assert!(estimator.warn(at(1700)));
     estimator.accept(at(2500), 150);
@@ -233,7 +233,7 @@ fn a_silence_after_late_answers_is_left_out_once() {
 
 // Rules L1, L11, L36, L37, L52.
 #[test]
-fn the_estimator_for_all_has_its_own_numbers() {
+fn the_estimator_for_all_ramps_and_searches_by_its_own_numbers() {
     // The ramp is at most twice the accepted rate, and keeps nothing in a pause.
     let mut ramp = GoodputEstimator::for_all(at(0));
     ramp.accept(at(240), 20);

@@ -5,7 +5,6 @@ use super::recent::Recent;
 use super::{GoodputEstimator, LOWEST, Phase, Told, Tuning};
 use crate::time::Timestamp;
 
-#[expect(clippy::manual_clamp, reason = "`clamp` would keep an estimate that is NaN")]
 impl GoodputEstimator {
     /// Creates an estimator that knows nothing, and begins with the ramp.
     pub const fn new(now: Timestamp) -> Self {
@@ -30,6 +29,7 @@ impl GoodputEstimator {
     ///
     /// An estimate that is not a positive number is treated as 0.2 sends per second.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates")]
+    #[expect(clippy::manual_clamp, reason = "`clamp` would keep an estimate that is NaN")]
     pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
         let mut estimator = Self::for_all(now);
         estimator.phase = Phase::Track;
