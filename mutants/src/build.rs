@@ -108,7 +108,7 @@ pub(crate) fn build(
     }
     if tests.contains(LOOM) {
         let mut command = Command::new("cargo");
-        command.args(["test", "-p", "retry-core", "--no-default-features", "--features", "macros", "--release"]);
+        command.args(["test", "-p", "retry-core", "--no-default-features", "--features", "config,macros", "--release"]);
         command.args(["--test", LOOM, "--target-dir", "target/loom"]).env("RUSTFLAGS", "--cfg loom");
         match run(command, tree, sources, rewritten)? {
             Built::Binaries(built) => binaries.extend(built),

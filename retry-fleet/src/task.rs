@@ -70,7 +70,7 @@ impl<S: Store> Fleet<S> {
 
     /// Shares the limit of a server among the processes: one rejection teaches all. The strategy is a static or an `Arc`, and
     /// each process limits its own sends to its share. It is a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy), or a
-    /// [`ConfiguredStrategy`](retry_core::config::ConfiguredStrategy), whose sends are limited while its mode is `paced`.
+    /// `ConfiguredStrategy` of retry-core's feature `config`, whose sends are limited while its mode is `paced`.
     #[must_use]
     pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[1];

@@ -21,24 +21,35 @@
 //!
 #![doc = include_str!("../../docs/copy.svg")]
 
+#[cfg(feature = "limiters")]
 mod adaptive;
+#[cfg(feature = "limiters")]
 mod concurrency;
 mod limiter;
+#[cfg(feature = "limiters")]
 mod number;
+#[cfg(feature = "limiters")]
 mod paced;
 mod pair;
+#[cfg(feature = "limiters")]
 mod queue;
 mod ready;
 mod waker;
 
+#[cfg(feature = "limiters")]
 pub use adaptive::AdaptiveLimiter;
+#[cfg(feature = "limiters")]
 #[doc(hidden)]
 pub use adaptive::AdaptivePlace;
+#[cfg(feature = "limiters")]
 pub use concurrency::ConcurrencyLimiter;
+#[cfg(feature = "limiters")]
 #[doc(hidden)]
 pub use concurrency::ConcurrencyPlace;
 pub use limiter::{FailedSend, SendLimiter, Unpaid};
+#[cfg(feature = "limiters")]
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections, Requests, Unit, Weights};
+#[cfg(feature = "limiters")]
 #[doc(hidden)]
 pub use paced::{Held, PaceSettings, PacedPlace, SendRate, Throttled};
 pub use ready::Ready;

@@ -22,6 +22,7 @@ pub use evidence::{EvidenceQuota, QuotaKnowledge};
 pub use mode::QuotaMode;
 
 use crate::policy::RetryErrorType;
+#[cfg(feature = "config")]
 use crate::support::ConfigSection;
 use crate::time::Clock;
 use std::sync::Arc;
@@ -167,6 +168,7 @@ pub trait RetryQuota {
 
     /// Returns the hook for the quota's own section in the file of a configuration. The default is `None`, which means no
     /// section.
+    #[cfg(feature = "config")]
     fn section(&self) -> Option<&dyn ConfigSection> {
         None
     }
@@ -242,6 +244,7 @@ macro_rules! forward_quota {
                 (**self).as_bucket()
             }
 
+            #[cfg(feature = "config")]
             fn section(&self) -> Option<&dyn ConfigSection> {
                 (**self).section()
             }

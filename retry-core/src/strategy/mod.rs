@@ -12,7 +12,9 @@
 //!     ScopedRetryStrategy::new(StandardRetryStrategy::new);
 //! ```
 
+#[cfg(feature = "limiters")]
 mod adaptive;
+#[cfg(feature = "limiters")]
 mod concurrency;
 mod erased;
 mod error;
@@ -20,6 +22,7 @@ mod evidence;
 mod failure;
 mod limited;
 mod name;
+#[cfg(feature = "limiters")]
 mod paced;
 mod scoped;
 mod share;
@@ -30,7 +33,9 @@ mod weighted;
 mod without_retries;
 
 pub use crate::limit::{LazyWaker, Ready};
+#[cfg(feature = "limiters")]
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
+#[cfg(feature = "limiters")]
 pub use concurrency::{ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
@@ -38,9 +43,11 @@ pub use evidence::EvidenceRetryStrategy;
 pub use failure::Failure;
 pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use name::StrategyName;
+#[cfg(feature = "limiters")]
 pub use paced::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
+#[cfg(feature = "config")]
 pub(crate) use standard::MaxAttempts;
 pub use standard::{
     HintJitter, HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken,

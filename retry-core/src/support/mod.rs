@@ -5,6 +5,7 @@ pub(crate) mod limit_events;
 pub(crate) mod never;
 pub(crate) mod quota_events;
 pub(crate) mod random;
+#[cfg(feature = "config")]
 mod section;
 #[cfg(feature = "test")]
 pub(crate) mod session;
@@ -12,5 +13,6 @@ mod shared;
 pub(crate) mod sync;
 
 pub use invalid_setting::InvalidSetting;
+#[cfg(feature = "config")]
 pub use section::ConfigSection;
 pub(crate) use shared::Shared;

@@ -1,7 +1,6 @@
 //! A timer that tests advance by hand.
 
 use super::{BlockingTimer, Clock, Timer, Timestamp};
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -43,15 +42,25 @@ struct Shared {
     now: Timestamp,
     /// The number of sleeps so far. Each sleep is numbered by it.
     sleeps: u64,
-    /// The sleeps that are not complete, by their end and number, each with the waker of its task. A sleep that is not
-    /// in the map is complete.
-    pending: BTreeMap<(Timestamp, u64), Option<Waker>>,
+    /// The sleeps that are not complete, in the order of their places, each with the waker of its task. A sleep that is
+    /// not among them is complete.
+    pending: Vec<(Place, Option<Waker>)>,
+}
+
+/// The end and the number of a sleep.
+type Place = (Timestamp, u64);
+
+impl Shared {
+    /// Returns the index of a sleep, or the index where it would be inserted.
+    fn find(&self, place: Place) -> Result<usize, usize> {
+        self.pending.binary_search_by_key(&place, |(place, _)| *place)
+    }
 }
 
 impl ManualTimer {
     /// Creates a timer at [`Timestamp::START`].
     pub fn new() -> Self {
-        let shared = Shared { now: Timestamp::START, sleeps: 0, pending: BTreeMap::new() };
+        let shared = Shared { now: Timestamp::START, sleeps: 0, pending: Vec::new() };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
@@ -71,11 +80,11 @@ impl ManualTimer {
             let mut shared = self.lock();
             let now = change(shared.now);
             shared.now = now;
-            let later = shared.pending.split_off(&(now, u64::MAX));
-            std::mem::replace(&mut shared.pending, later)
+            let due = shared.pending.partition_point(|((end, _), _)| *end <= now);
+            shared.pending.drain(..due).collect::<Vec<_>>()
         };
         // Wakers are the user's code, so they are called after the lock is released.
-        due.into_values().flatten().for_each(Waker::wake);
+        due.into_iter().filter_map(|(_, waker)| waker).for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -103,7 +112,8 @@ impl Timer for ManualTimer {
         shared.sleeps += 1;
         let place = (shared.now.saturating_add(delay), shared.sleeps);
         if place.0 > shared.now {
-            shared.pending.insert(place, None);
+            let (Ok(index) | Err(index)) = shared.find(place);
+            shared.pending.insert(index, (place, None));
         }
         ManualSleep { timer: self.clone(), place }
     }
@@ -120,8 +130,7 @@ impl BlockingTimer for ManualTimer {
 #[must_use = "futures do nothing unless polled"]
 pub struct ManualSleep {
     timer: ManualTimer,
-    /// The end and the number of the sleep.
-    place: (Timestamp, u64),
+    place: Place,
 }
 
 impl Future for ManualSleep {
@@ -132,8 +141,8 @@ impl Future for ManualSleep {
         let waker = context.waker().clone();
         let former = {
             let mut shared = self.timer.lock();
-            let Some(waiting) = shared.pending.get_mut(&self.place) else { return Poll::Ready(()) };
-            waiting.replace(waker)
+            let Ok(index) = shared.find(self.place) else { return Poll::Ready(()) };
+            shared.pending[index].1.replace(waker)
         };
         drop(former);
         Poll::Pending
@@ -142,7 +151,11 @@ impl Future for ManualSleep {
 
 impl Drop for ManualSleep {
     fn drop(&mut self) {
-        let waker = self.timer.lock().pending.remove(&self.place);
-        drop(waker);
+        let removed = {
+            let mut shared = self.timer.lock();
+            shared.find(self.place).map(|index| shared.pending.remove(index))
+        };
+        // Its waker is the user's code.
+        drop(removed);
     }
 }
