@@ -117,7 +117,7 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry strategy",
     label = "this does not implement `RetryStrategy`",
-    note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`"
+    note = "name a strategy, as in `static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();`"
 )]
 pub trait RetryStrategy {
     /// The state of one operation.

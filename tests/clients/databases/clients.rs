@@ -12,8 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
-use tokio_postgres::NoTls;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -39,31 +41,27 @@ pub(crate) struct Write {
 pub(crate) struct Tested {
     pub(crate) name: &'static str,
     pub(crate) link: Link,
-    /// Whether the tests build the client with TLS.
-    pub(crate) has_tls: bool,
     pub(crate) connect: fn(Write) -> Writer,
 }
 
-pub(crate) const REDIS: [Tested; 1] = [Tested { name: "redis 1", link: redis1::link, has_tls: true, connect: redis }];
+pub(crate) const REDIS: [Tested; 1] = [Tested { name: "redis 1", link: redis1::link, connect: redis }];
 
 /// The clients of `PostgreSQL`, with single statements.
 pub(crate) const STATEMENTS: [Tested; 2] = [
-    Tested { name: "sqlx 0.9", link: sqlx09::link, has_tls: true, connect: |write| sqlx(write, false) },
+    Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, false) },
     Tested {
         name: "tokio-postgres 0.7",
         link: tokio_postgres07::link,
-        has_tls: false,
         connect: |write| tokio_postgres(write, false),
     },
 ];
 
 /// The clients of `PostgreSQL`, with transactions.
 pub(crate) const TRANSACTIONS: [Tested; 2] = [
-    Tested { name: "sqlx 0.9", link: sqlx09::link, has_tls: true, connect: |write| sqlx(write, true) },
+    Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, true) },
     Tested {
         name: "tokio-postgres 0.7",
         link: tokio_postgres07::link,
-        has_tls: false,
         connect: |write| tokio_postgres(write, true),
     },
 ];
@@ -143,14 +141,19 @@ fn sqlx(write: Write, is_transaction: bool) -> Writer {
 
 fn tokio_postgres(write: Write, is_transaction: bool) -> Writer {
     let kept: Arc<Mutex<Option<Session>>> = Arc::default();
-    let address = format!("host=127.0.0.1 port={} user={} dbname=postgres", write.port, user(&write));
+    let tls = if write.is_tls { "require" } else { "disable" };
+    let address = format!(
+        "host=localhost hostaddr=127.0.0.1 port={} user={} dbname=postgres sslmode={tls}",
+        write.port,
+        user(&write)
+    );
     Box::new(move || {
         let (kept, address, write) = (Arc::clone(&kept), address.clone(), write.clone());
         Box::pin(async move {
             let mut kept = kept.lock().await;
             let mut session = match kept.take().filter(|session| !session.client.is_closed()) {
                 Some(session) => session,
-                None => Session::open(&address).await.map_err(|error| -> AnyError {
+                None => Session::open(&address, trusting_nobody()).await.map_err(|error| -> AnyError {
                     let before = <tokio_postgres07::TransactionError>::before_commit;
                     if is_transaction { before(error).into() } else { error.into() }
                 })?,
@@ -172,6 +175,12 @@ fn tokio_postgres(write: Write, is_transaction: bool) -> Writer {
     })
 }
 
+/// Returns TLS that finds no certificate valid.
+fn trusting_nobody() -> MakeRustlsConnect {
+    let config = rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty());
+    MakeRustlsConnect::new(config.with_no_client_auth())
+}
+
 /// A connection of tokio-postgres, which is closed when this is dropped, also if the server never answers.
 pub(crate) struct Session {
     pub(crate) client: tokio_postgres::Client,
@@ -179,8 +188,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    async fn open(address: &str) -> Result<Self, tokio_postgres::Error> {
-        let (client, connection) = tokio_postgres::connect(address, NoTls).await?;
+    async fn open<T>(address: &str, tls: T) -> Result<Self, tokio_postgres::Error>
+    where
+        T: MakeTlsConnect<Socket, Stream: Send + 'static>,
+    {
+        let (client, connection) = tokio_postgres::connect(address, tls).await?;
         let mut task = JoinSet::new();
         // The errors of requests tell why a connection broke.
         task.spawn(async { _ = connection.await });
@@ -190,7 +202,7 @@ impl Session {
 
 /// Connects to `PostgreSQL` itself.
 pub(crate) async fn postgres() -> Session {
-    Session::open(&primary()).await.unwrap()
+    Session::open(&primary(), NoTls).await.unwrap()
 }
 
 /// Returns the port of `PostgreSQL`.

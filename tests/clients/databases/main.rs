@@ -126,8 +126,7 @@ async fn rows(clients: &'static [Tested], database: &Database, cases: &[Case]) -
     // The servers have a limit of connections, and short timeouts need a machine that is not too busy.
     let at_once = Semaphore::new(16);
     let cells = async |case: &Case| {
-        let is_tls = matches!(case.fault, DatabaseFault::Tls(_));
-        let of_client = clients.iter().filter(|client| client.has_tls || !is_tls).map(async |client| {
+        let of_client = clients.iter().map(async |client| {
             let seen = async |idempotent| {
                 let _permit = at_once.acquire().await.unwrap();
                 seen(client, database, case, idempotent).await
