@@ -86,16 +86,25 @@ mod with_tracing {
     /// Emits an event of an operation, whose strategy is asked for its name only if a subscriber may be interested.
     pub(crate) fn emit(
         level: Level,
-        (operation, id): (&'static str, OperationId),
+        operation: (&'static str, OperationId),
         strategy: impl FnOnce() -> Option<StrategyName>,
         attempt: u32,
         kind: &EventKind,
     ) {
-        if !is_enabled(level) {
-            return;
+        if is_enabled(level) {
+            emit_named(level, operation, strategy().as_ref().map(StrategyName::as_str), attempt, kind);
         }
-        let name = strategy();
-        let (operation_id, strategy) = (tracing::field::display(id), name.as_ref().map(StrategyName::as_str));
+    }
+
+    /// Emits an event. It is compiled once, and [`emit`] in each function that is retried.
+    fn emit_named(
+        level: Level,
+        (operation, id): (&'static str, OperationId),
+        strategy: Option<&str>,
+        attempt: u32,
+        kind: &EventKind,
+    ) {
+        let operation_id = tracing::field::display(id);
         match *kind {
             EventKind::Refused { reason } => {
                 event!(

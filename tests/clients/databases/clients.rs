@@ -49,21 +49,13 @@ pub(crate) const REDIS: [Tested; 1] = [Tested { name: "redis 1", link: redis1::l
 /// The clients of `PostgreSQL`, with single statements.
 pub(crate) const STATEMENTS: [Tested; 2] = [
     Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, false) },
-    Tested {
-        name: "tokio-postgres 0.7",
-        link: tokio_postgres07::link,
-        connect: |write| tokio_postgres(write, false),
-    },
+    Tested { name: "tokio-postgres 0.7", link: tokio_postgres07::link, connect: |write| tokio_postgres(write, false) },
 ];
 
 /// The clients of `PostgreSQL`, with transactions.
 pub(crate) const TRANSACTIONS: [Tested; 2] = [
     Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, true) },
-    Tested {
-        name: "tokio-postgres 0.7",
-        link: tokio_postgres07::link,
-        connect: |write| tokio_postgres(write, true),
-    },
+    Tested { name: "tokio-postgres 0.7", link: tokio_postgres07::link, connect: |write| tokio_postgres(write, true) },
 ];
 
 /// Makes what the writes need. The state `57P01` is that of a session that was ended.
