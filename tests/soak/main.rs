@@ -1,6 +1,6 @@
 //! A mixed program that runs for long, and checks that nothing is lost, doubled, stuck or left behind.
 //!
-//! `cargo run --release -p soak -- --seconds 60`
+//! `cargo run -p soak -- --seconds 60`
 //!
 //! It runs in rounds. In each round, tasks send requests to a server that fails, stalls and throttles, make transactions in a store,
 //! and are members of a fleet, while settings change, retries are switched off and on, and tasks are cancelled and restarted.
