@@ -142,7 +142,7 @@
 //! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!
-//! The defaults are what most programs use. They add to the debug build of an empty program with tokio:
+//! The defaults are what most programs use. What features add to the debug build of an empty program that depends on tokio:
 //!
 //! | features | crates | seconds of CPU |
 //! |---|---|---|
@@ -157,7 +157,7 @@
 #![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
 #![cfg_attr(not(feature = "tower"), doc = "[`tower::RetryLayer`]: #features")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Without the module `config`, nothing calls what changes a strategy while it is in use.
+// Some internal functions are used only by the module `config`, or by the limiters, which it enables.
 #![cfg_attr(not(feature = "config"), allow(dead_code))]
 
 #[doc(hidden)]

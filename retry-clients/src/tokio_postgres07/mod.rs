@@ -7,11 +7,11 @@
 //! |---|---|---|---|---|---|
 //! | Did the server answer with an SQLSTATE? | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
-//! | Is it an I/O error about malformed data? | no | | other | the same bytes are read or written again | bytes of another protocol |
+//! | Is it an I/O error about malformed data, or did TLS fail? | no | | other | the same bytes are read or written again, the same certificate is refused again | bytes of another protocol, a bad certificate |
 //! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
 //! | Could the name not be resolved? | yes | | other | nothing was sent | an unknown host |
 //! | Is there another I/O error among the sources? | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes, a timeout is maybe | a closed port, a full backlog, a reset |
-//! | Any other error, such as a row that is missing or a value of the wrong type | no | | other | the same happens again | `query_one` without a row, a wrong type |
+//! | Any other error, such as a row that is missing or a value of the wrong type | no | | other | the same happens again | `query_one` without a row, a wrong type, a server without TLS |
 //!
 //! The crate hides whether it was connecting when an error occurred, so a timeout while connecting is *maybe*, although
 //! nothing was sent.

@@ -1,4 +1,4 @@
-//! The numbers of what limiters count, such as cuts. They are only compared.
+//! Serial numbers, such as those of rate cuts. They are only compared.
 
 use std::num::NonZeroU32;
 

@@ -96,7 +96,7 @@ mod with_tracing {
         }
     }
 
-    /// Emits an event. It is compiled once, and [`emit`] in each function that is retried.
+    /// Emits an event. This is not generic, so it is compiled once; [`emit`] is compiled for each retried function.
     fn emit_named(
         level: Level,
         (operation, id): (&'static str, OperationId),

@@ -1,7 +1,7 @@
-//! A store in memory: the twin of the script that runs in Redis, step by step.
+//! A store in memory, which does what the script in Redis does, step by step.
 //!
-//! No other program writes into it. So it lacks the script's guards against foreign data, and starts numbers that are only compared with
-//! their defaults.
+//! No other program writes into it, so it has no guards against foreign data. Numbers that are only compared start at their
+//! default values.
 
 mod limit;
 mod switch;

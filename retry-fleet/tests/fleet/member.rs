@@ -148,7 +148,7 @@ fn a_process_carries_the_last_turn_of_the_switch_with_its_end_and_the_reason_unt
     member.answered(at(7_000), &turned(0, "bob", 8));
     let known = member.call(at(7_000), false).known_turn.unwrap();
     assert_eq!((known.off_for, known.reason.as_str()), (Duration::ZERO, "bob"));
-    // A turn by this process is told immediately, and only once.
+    // A turn by this process is reported immediately, and only once.
     member.turn_retries_off(Duration::from_secs(60), "eve: why", at(7_001));
     assert_eq!(member.next_call_at(), at(7_001));
     let turn = Some(Turn { number: 0, off_for: Duration::from_secs(60), reason: "eve: why".into() });

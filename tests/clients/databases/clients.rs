@@ -167,7 +167,7 @@ fn tokio_postgres(write: Write, is_transaction: bool) -> Writer {
     })
 }
 
-/// Returns TLS that finds no certificate valid.
+/// Returns a connector of TLS that trusts no certificate.
 fn trusting_nobody() -> MakeRustlsConnect {
     let config = rustls::ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty());
     MakeRustlsConnect::new(config.with_no_client_auth())
