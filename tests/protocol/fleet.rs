@@ -148,8 +148,8 @@ impl Model for Fleet {
                         }
                     }
                 }
-                let Phase::Calm(turned) = next.phase else { return None };
-                next.phase = Phase::Settled(turned);
+                let Phase::Calm(latest) = next.phase else { return None };
+                next.phase = Phase::Settled(latest);
             }
         }
         Some(next)
@@ -181,10 +181,10 @@ impl Model for Fleet {
                 state.sums(model.mutation).members < living
             }),
             Property::sometimes(NOT_RESTORED, |model, state: &State| {
-                state.probe(0, model.mutation).turn.is_none() && state.latest_turn(model.mutation) > 0
+                state.probe(0, model.mutation).turn.is_none() && state.latest_turn(model.mutation).is_some()
             }),
             Property::sometimes(LOST, |model, state: &State| {
-                state.latest_turn(model.mutation) == 0 && !state.record.turns.is_empty()
+                state.latest_turn(model.mutation).is_none() && !state.record.turns.is_empty()
             }),
             Property::sometimes(BROUGHT_BACK, |_, state: &State| state.record.is_late_return),
         ]
@@ -208,12 +208,12 @@ const BROUGHT_BACK: &str = "a late call has brought back a process";
 
 /// Returns whether the faults are over and forgotten.
 fn is_repaired(state: &State, mutation: Mutation) -> bool {
-    let Phase::Settled(turned) = state.phase else { return false };
+    let Phase::Settled(latest) = &state.phase else { return false };
     let reply = state.probe(0, mutation);
-    let number = reply.turn.as_ref().map_or(0, |turn| turn.number);
+    let (number, reason) = reply.turn.as_ref().map_or((0, None), |turn| (turn.number, Some(&turn.reason)));
     let sums = state.right_sums();
     let mut living = state.living();
-    number >= turned
+    reason == latest.as_ref()
         && state.sums(mutation) == sums
         && living.all(|(_, process)| {
             let knows = &process.knows;

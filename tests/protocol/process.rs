@@ -49,6 +49,11 @@ impl Knowledge {
         self.turn.as_ref().map_or(0, |(number, ..)| *number)
     }
 
+    /// Returns the number and the reason of the last known turn.
+    pub(crate) fn turn(&self) -> Option<(u64, String)> {
+        self.turn.as_ref().map(|(number, _, reason)| (*number, reason.clone()))
+    }
+
     /// Returns whether the last known turn, with its reason, was made.
     pub(crate) fn turn_is_in(&self, record: &Record) -> bool {
         self.turn.as_ref().is_none_or(|(number, until, reason)| {

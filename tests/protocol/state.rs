@@ -88,12 +88,12 @@ pub(crate) struct Left {
     pub(crate) starts: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
     Faults,
-    /// The faults have ended. The latest turn that a process or the store knew then.
-    Calm(u64),
-    Settled(u64),
+    /// The faults have ended. The reason of the latest turn that a process or the store knew then.
+    Calm(Option<String>),
+    Settled(Option<String>),
 }
 
 /// Hashes what is written.
@@ -108,7 +108,7 @@ impl<H: Hasher> Write for Hashing<'_, H> {
 
 impl Hash for State {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.now, self.emptied, self.emptied_at, self.has_old_epoch, self.left, self.phase).hash(state);
+        (self.now, self.emptied, self.emptied_at, self.has_old_epoch, self.left, &self.phase).hash(state);
         self.record.hash(state);
         write!(Hashing(state), "{:?}", self.store).unwrap();
         for process in &self.processes {
@@ -358,9 +358,10 @@ impl State {
         self.processes.iter().enumerate().filter(|(_, process)| process.is_living)
     }
 
-    /// Returns the latest turn that the store or a living process knows.
-    pub(crate) fn latest_turn(&self, mutation: Mutation) -> u64 {
-        let of_store = self.probe(0, mutation).turn.map_or(0, |turn| turn.number);
-        self.living().map(|(_, process)| process.knows.turned()).fold(of_store, u64::max)
+    /// Returns the reason of the latest turn that the store or a living process knows.
+    pub(crate) fn latest_turn(&self, mutation: Mutation) -> Option<String> {
+        let of_store = self.probe(0, mutation).turn.map(|turn| (turn.number, turn.reason));
+        let of_processes = self.living().filter_map(|(_, process)| process.knows.turn());
+        of_store.into_iter().chain(of_processes).max().map(|(_, reason)| reason)
     }
 }

@@ -188,13 +188,26 @@ if has_limit then
   end
 end
 
--- The switch. While its key exists, the key decides. Otherwise it is the latest turn that the state or a process knows.
+-- The switch. The turn of the call decides, else the switch's key while it exists, else the latest turn that the state or a
+-- process knows.
 local reported = number_of('turned')
 local function turn(number, off_until, reason)
   h.turned, h.off_until, h.reason = math.min(number, most), off_until, reason
 end
+if reported > h.turned then
+  local off_for = number_of('known_off_for')
+  turn(reported, off_for > 0 and math.min(now + off_for, most) or 0, A.known_reason)
+end
+local next_turn = math.max(now, h.turned + 1)
 local text, left = redis.pcall('GET', switch), redis.call('PTTL', switch)
-if text then
+if A.off_for ~= '' then
+  local off_for = number_of('off_for')
+  local is_on = off_for <= 0
+  turn(next_turn, is_on and 0 or math.min(now + off_for, most), A.reason)
+  -- Processes with other versions of the protocol see it, too.
+  redis.call('SET', switch, is_on and 'on' or 'off ' .. A.reason, 'PX',
+    is_on and 60000 or string.format('%.0f', off_for))
+elseif text then
   -- Any value but this one means off. A key of another type is not text.
   text = type(text) == 'string' and string.sub(text, 1, 512) or ''
   local is_on = text == 'on'
@@ -203,18 +216,7 @@ if text then
   -- This text does not say who turned it on.
   local is_same = h.turned > 0 and (h.off_until > 0) ~= is_on and (is_on or h.reason == reason)
     and math.abs(h.off_until - off_until) <= 1000
-  if not is_same then turn(math.max(now, h.turned + 1, reported + 1), off_until, reason) end
-elseif reported > h.turned then
-  local off_for = number_of('known_off_for')
-  turn(reported, off_for > 0 and math.min(now + off_for, most) or 0, A.known_reason)
-end
-if A.off_for ~= '' then
-  local off_for = number_of('off_for')
-  local is_on = off_for <= 0
-  turn(math.max(now, h.turned + 1, reported + 1), is_on and 0 or math.min(now + off_for, most), A.reason)
-  -- Processes with other versions of the protocol see it, too.
-  redis.call('SET', switch, is_on and 'on' or 'off ' .. A.reason, 'PX',
-    is_on and 60000 or string.format('%.0f', off_for))
+  if not is_same then turn(next_turn, off_until, reason) end
 end
 
 -- Only what has changed is written.

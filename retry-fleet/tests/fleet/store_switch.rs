@@ -152,3 +152,20 @@ fn a_text_is_another_turn_if_it_has_another_value_reason_or_end() {
     store.write_switch(Some("off"), 500);
     assert_eq!(told(&mut store, 0, None), Some(turn(3, 500, "")));
 }
+
+// Rule F34.
+#[test]
+fn a_turn_whose_text_outlives_the_state_is_restored_under_the_number_that_a_process_knows() {
+    let mut store = MemoryStore::new();
+    let first = turned(&mut store, 1_000, None, 60_000, "ada: why");
+    store.forget_state();
+    assert_eq!(told(&mut store, 1_000, Some(first.clone())), Some(first.clone()));
+    store.forget_state();
+    assert_eq!(told(&mut store, 1_000, None), Some(first));
+    // As if the clock had been set back: a process is never told a number below the one that it knows.
+    let known = turn(9_000, 0, "");
+    assert_eq!(told(&mut store, 1_000, Some(known)), Some(turn(9_001, 60_000, "ada: why")));
+    store.forget_state();
+    // A new turn takes the place of the text, and one number.
+    assert_eq!(turned(&mut store, 1_000, None, 0, "bob"), turn(1_000, 0, "bob"));
+}

@@ -20,13 +20,24 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// Makes a call. While an operator's text exists, it decides. Otherwise it is the latest turn that the state or a process
-    /// knows.
+    /// Makes a call. The turn of the call decides, else the operator's text while it exists, else the latest turn that the state
+    /// or a process knows.
     pub(super) fn call(&mut self, now: u64, call: &Call, written: &mut Option<(String, u64)>) -> Option<Turn> {
         let now = now.min(MOST.unsigned_abs());
-        let reported = call.known_turn.as_ref().map_or(0, |turn| number(turn.number));
-        let next = |turned: u64| number(now.max(turned + 1).max(reported + 1));
-        if let Some((text, until)) = written {
+        if let Some(known) = call.known_turn.as_ref().filter(|known| number(known.number) > self.turned) {
+            let off_until = if known.off_for.is_zero() { 0 } else { until(now, known.off_for) };
+            *self = Self { turned: number(known.number), off_until, reason: known.reason.clone() };
+        }
+        let next = number(now.max(self.turned + 1));
+        if let Some(turn) = &call.turn {
+            if turn.off_for.is_zero() {
+                *self = Self { turned: next, off_until: 0, reason: turn.reason.clone() };
+                *written = Some(("on".to_owned(), now + ON));
+            } else {
+                *self = Self { turned: next, off_until: until(now, turn.off_for), reason: turn.reason.clone() };
+                *written = Some((format!("off {}", turn.reason), self.off_until));
+            }
+        } else if let Some((text, until)) = written {
             let is_on = text == "on";
             let off_until = if is_on { 0 } else { number(*until) };
             let reason = text.strip_prefix("off ").unwrap_or_default();
@@ -36,20 +47,7 @@ impl Switch {
                 && (is_on || self.reason == reason)
                 && self.off_until.abs_diff(off_until) <= SAME;
             if !is_same {
-                *self = Self { turned: next(self.turned), off_until, reason: reason.to_owned() };
-            }
-        } else if let Some(known) = call.known_turn.as_ref().filter(|_| reported > self.turned) {
-            let off_until = if known.off_for.is_zero() { 0 } else { until(now, known.off_for) };
-            *self = Self { turned: reported, off_until, reason: known.reason.clone() };
-        }
-        if let Some(turn) = &call.turn {
-            let turned = next(self.turned);
-            if turn.off_for.is_zero() {
-                *self = Self { turned, off_until: 0, reason: turn.reason.clone() };
-                *written = Some(("on".to_owned(), now + ON));
-            } else {
-                *self = Self { turned, off_until: until(now, turn.off_for), reason: turn.reason.clone() };
-                *written = Some((format!("off {}", turn.reason), self.off_until));
+                *self = Self { turned: next, off_until, reason: reason.to_owned() };
             }
         }
         let off_for = Duration::from_millis(self.off_until.saturating_sub(now));
