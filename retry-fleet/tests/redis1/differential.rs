@@ -262,7 +262,7 @@ fn events(random: &mut Random, direct: &mut Connection, memory: &mut MemoryStore
 
 /// Tells the twin the text of the switch. A key expires by the time that is left, which has changed since the call, and the twin
 /// knows points in time. So the end that the script has read decides, unless it is that of something else.
-fn tell_text(direct: &mut redis::Connection, memory: &mut MemoryStore, now: u64) {
+fn tell_text(direct: &mut Connection, memory: &mut MemoryStore, now: u64) {
     let (text, end): (Option<String>, Option<u64>) =
         (direct.get(SWITCH).unwrap(), direct.hget(HASH, "off_until").unwrap());
     let until = now + direct.pttl::<_, i64>(SWITCH).unwrap().max(0).unsigned_abs();
