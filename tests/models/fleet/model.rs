@@ -187,14 +187,23 @@ impl Model {
         self.step = Some((step.version, self.now + 1_000));
     }
 
-    /// An operator's text decides while it is there. Otherwise the latest turn that the state or a process knows does.
+    /// The latest turn that the state or a process knows decides, unless an operator's text is there, or the call turns it.
     fn turn(&mut self, call: &Call) {
         let now = self.now;
         self.written.take_if(|(_, until)| *until <= now);
-        let number = self.turn.as_ref().map_or(0, |turn| turn.number);
-        let known = call.known_turn.as_ref().map_or(0, |turn| turn.number);
-        let next = |number: u64| now.max(number + 1).max(known + 1);
-        if let Some((text, until)) = &self.written {
+        let latest = self.turn.as_ref().map_or(0, |turn| turn.number);
+        if let Some(known) = call.known_turn.as_ref().filter(|known| known.number > latest) {
+            let until = if known.off_for.is_zero() { 0 } else { now + millis(known.off_for) };
+            self.turn = Some(Turn { number: known.number, until, reason: known.reason.clone() });
+        }
+        let number = now.max(self.turn.as_ref().map_or(0, |turn| turn.number) + 1);
+        if let Some(turn) = &call.turn {
+            let off_for = millis(turn.off_for);
+            let until = if off_for == 0 { 0 } else { now + off_for };
+            let reason = turn.reason.clone();
+            let written = if off_for == 0 { ("on".to_owned(), now + ON) } else { (format!("off {reason}"), until) };
+            (self.turn, self.written) = (Some(Turn { number, until, reason }), Some(written));
+        } else if let Some((text, until)) = &self.written {
             let (reason, until) =
                 if text == "on" { ("", 0) } else { (text.strip_prefix("off ").unwrap_or(""), *until) };
             let is_same = self.turn.as_ref().is_some_and(|turn| {
@@ -203,19 +212,8 @@ impl Model {
                 is_reason && (turn.until > 0) == (until > 0) && turn.until.abs_diff(until) <= SAME
             });
             if !is_same {
-                self.turn = Some(Turn { number: next(number), until, reason: reason.to_owned() });
+                self.turn = Some(Turn { number, until, reason: reason.to_owned() });
             }
-        } else if let Some(turn) = call.known_turn.as_ref().filter(|_| known > number) {
-            let until = if turn.off_for.is_zero() { 0 } else { now + millis(turn.off_for) };
-            self.turn = Some(Turn { number: known, until, reason: turn.reason.clone() });
-        }
-        if let Some(turn) = &call.turn {
-            let number = next(self.turn.as_ref().map_or(0, |turn| turn.number));
-            let off_for = millis(turn.off_for);
-            let until = if off_for == 0 { 0 } else { now + off_for };
-            let reason = turn.reason.clone();
-            let written = if off_for == 0 { ("on".to_owned(), now + ON) } else { (format!("off {reason}"), until) };
-            (self.turn, self.written) = (Some(Turn { number, until, reason }), Some(written));
         }
     }
 
@@ -260,8 +258,8 @@ impl Model {
                     let time = Duration::from_millis(now - before);
                     rate.max(share * (1.0 + 0.01 * time.as_secs_f64()))
                 }
-                // A store that was emptied has no rate yet, so the share stays.
-                ((_, None), Some(share)) if !process.is_told => rate.max(share),
+                // A store that was emptied has no rate yet, so the share stays, also with the first call without an answer after.
+                ((None, _), Some(share)) if !process.is_told => rate.max(share),
                 _ => rate,
             };
             assert!(share > 0.0 && share <= most * (1.0 + 1e-9), "a share of {share} of {rate}");
