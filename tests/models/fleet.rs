@@ -315,13 +315,14 @@ impl World {
                 parts[*place] += share / 4.0 - f64::from(sent);
                 let accepted = sent.min(accepts);
                 accepts -= accepted;
-                late += if round < 120 { 0 } else { sent };
+                late += if round < 40 { 0 } else { sent };
                 self.step(Step::Send(*place, accepted.into(), (sent - accepted).into(), true));
                 self.call(*place, Fate::Answered, false);
             }
         }
-        // Ten seconds at the limit, what the server has saved up, and the search for a higher limit.
-        assert!(late <= 1_300, "{late} requests where 1,000 are accepted");
+        // Thirty seconds at the limit, what the server has saved up, and the searches for a higher limit. A program can leave a rate
+        // near zero, so that the first search comes late.
+        assert!(late <= 3_750, "{late} requests where 3,000 are accepted");
         for place in living {
             self.call(place, Fate::Answered, true);
         }
