@@ -153,7 +153,7 @@ fn a_text_is_another_turn_if_it_has_another_value_reason_or_end() {
     assert_eq!(told(&mut store, 0, None), Some(turn(3, 500, "")));
 }
 
-// Rule F34.
+// Rules F34, F44.
 #[test]
 fn a_turn_whose_text_outlives_the_state_is_restored_under_the_number_that_a_process_knows() {
     let mut store = MemoryStore::new();
