@@ -10,6 +10,7 @@ mod weight;
 
 use crate::support::{Failed, Flaky, assert_send, secs};
 use retry_core::{Event, Jitter, Observer, StandardRetryStrategy, TokioTimer, retryable};
+use std::cell::Cell;
 use std::fmt::Display;
 use std::rc::Rc;
 
@@ -283,6 +284,67 @@ async fn nested_mut_and_ref_patterns_are_reset_for_each_attempt() {
     }
 
     assert_eq!(nested(&Flaky::new(2, Failed::SAFE), (1, 2), 0, [1, 4]).await, Ok(3352));
+}
+
+// Rule M1.
+#[tokio::test(start_paused = true)]
+async fn names_in_each_kind_of_pattern_are_lent_to_each_attempt() {
+    struct Point {
+        x: Cell<u32>,
+        y: Cell<u32>,
+    }
+    struct Wrapped(Cell<u32>);
+    type Number = Cell<u32>;
+
+    #[retryable(strategy = STRATEGY)]
+    #[expect(unused_parens, reason = "such arguments are accepted, too")]
+    async fn sum(
+        flaky: &Flaky,
+        Point { x, y: ordinate }: Point,
+        Wrapped(wrapped): Wrapped,
+        [first, .., last]: [Number; 3],
+        (flat, (nested, ..), [inner]): (Number, (Number, u8), [Number; 1]),
+        (parenthesized): Number,
+    ) -> Outcome<u32> {
+        let all = [&x, &ordinate, &wrapped, &first, &last, &flat, &nested, &inner, &parenthesized];
+        for number in all {
+            number.set(number.get() + 1);
+        }
+        flaky.call()?;
+        Ok(all.iter().map(|number| number.get()).sum())
+    }
+
+    let n = || Cell::new(10);
+    let flaky = Flaky::new(2, Failed::SAFE);
+    let future = sum(&flaky, Point { x: n(), y: n() }, Wrapped(n()), [n(), n(), n()], (n(), (n(), 0), [n()]), n());
+    // A future that shared a `Cell` between attempts would not be `Send`.
+    assert_eq!(assert_send(future).await, Ok(9 * 13));
+}
+
+// Rule M1.
+#[tokio::test(start_paused = true)]
+async fn types_without_a_name_may_be_in_each_part_of_the_outcome() {
+    #[retryable(strategy = STRATEGY)]
+    async fn all<'a>(
+        flaky: &Flaky,
+        text: &'a str,
+    ) -> Outcome<(
+        (Vec<impl Display + use<>>, [impl Display + use<>; 1]),
+        &'a [impl Display + use<>],
+        Box<dyn Iterator<Item = impl Display + use<>> + Send>,
+        &'a (impl Display + use<'a> + ?Sized),
+    )> {
+        flaky.call()?;
+        let doubled = [1, 2].into_iter().map(|n| n * 2);
+        Ok(((doubled.clone().collect(), [3]), text.as_bytes(), Box::new(doubled), text))
+    }
+
+    let ((vec, [array]), bytes, iterator, single) = all(&Flaky::new(1, Failed::SAFE), "a").await.unwrap();
+    let shown: Vec<String> = vec.iter().map(ToString::to_string).chain(iterator.map(|n| n.to_string())).collect();
+    assert_eq!(
+        (shown.join(" "), array.to_string(), bytes[0].to_string(), single.to_string()),
+        ("2 4 2 4".to_owned(), "3".to_owned(), "97".to_owned(), "a".to_owned())
+    );
 }
 
 // Rule M10.

@@ -4,7 +4,6 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
-use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Block, Expr, FnArg, GenericArgument, Pat, PatIdent, Path, PathArguments, ReceiverKind, Signature, Token,
     Type, TypePath, TypeReference,
@@ -245,26 +244,26 @@ fn same(pattern: &Path, ty: &TypePath) -> bool {
 
 /// Declares a name as `mut` in the pattern that binds it, and returns whether one of these does.
 pub(super) fn declare_mut<'a>(pats: impl IntoIterator<Item = &'a mut Pat>, ident: &Ident) -> bool {
-    struct Declare<'a> {
-        ident: &'a Ident,
-        found: bool,
+    let mut found = false;
+    for pat in pats {
+        // All of them, because arguments under different `cfg`s may have the same name.
+        found |= declare_mut_in(pat, ident);
     }
+    found
+}
 
-    impl VisitMut for Declare<'_> {
-        fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
-            if pattern.ident == *self.ident {
-                self.found = true;
-                pattern.mutability = pattern.mutability.or(Some(Token![mut](self.ident.span())));
-            }
-            visit_mut::visit_pat_ident_mut(self, pattern);
+fn declare_mut_in(pat: &mut Pat, ident: &Ident) -> bool {
+    match pat {
+        Pat::Ident(pattern) if pattern.ident == *ident => {
+            pattern.mutability = pattern.mutability.or(Some(Token![mut](ident.span())));
+            true
         }
-
-        fn visit_block_mut(&mut self, _: &mut Block) {}
-        fn visit_expr_mut(&mut self, _: &mut Expr) {}
-        fn visit_type_mut(&mut self, _: &mut Type) {}
+        Pat::Paren(pattern) => declare_mut_in(&mut pattern.pat, ident),
+        Pat::Slice(pattern) => declare_mut(&mut pattern.elems, ident),
+        Pat::Struct(pattern) => declare_mut(pattern.fields.iter_mut().map(|field| &mut *field.pat), ident),
+        Pat::Tuple(pattern) => declare_mut(&mut pattern.elems, ident),
+        Pat::TupleStruct(pattern) => declare_mut(&mut pattern.elems, ident),
+        // A name in another pattern may be a reference, which attempts don't borrow mutably.
+        _ => false,
     }
-
-    let mut declare = Declare { ident, found: false };
-    pats.into_iter().for_each(|pat| declare.visit_pat_mut(pat));
-    declare.found
 }

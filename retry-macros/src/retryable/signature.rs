@@ -7,10 +7,10 @@ use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
 use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Block, Expr, FnArg, FnModifiers, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver,
-    ReceiverKind, ReturnType, Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
+    AssocType, Attribute, Block, Expr, FnArg, FnModifiers, GenericArgument, Item, ItemFn, Lifetime,
+    ParenthesizedGenericArguments, Pat, Path, PathArguments, Receiver, ReceiverKind, ReturnType, Signature, Stmt,
+    TraitItemFn, Type, TypeFnPtr, TypeParamBound, TypeReference, parse_quote,
 };
 
 /// Parses the item, which must be a function with a body.
@@ -85,22 +85,42 @@ pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
 
 /// Replaces types that can't be named with `_`.
 pub(super) fn inferred(mut ty: Type) -> Type {
-    struct Inferred;
+    infer(&mut ty);
+    ty
+}
 
-    impl VisitMut for Inferred {
-        fn visit_type_mut(&mut self, ty: &mut Type) {
-            if matches!(ty, Type::ImplTrait(_)) {
-                *ty = parse_quote!(_);
-            } else {
-                visit_mut::visit_type_mut(self, ty);
+fn infer(ty: &mut Type) {
+    match ty {
+        Type::ImplTrait(_) => *ty = parse_quote!(_),
+        // `&(impl A + B)` needs parentheses, and rustc warns of those in `&(_)`.
+        Type::Paren(paren) if matches!(*paren.elem, Type::ImplTrait(_)) => *ty = parse_quote!(_),
+        Type::Array(array) => infer(&mut array.elem),
+        Type::Group(group) => infer(&mut group.elem),
+        Type::Paren(paren) => infer(&mut paren.elem),
+        Type::Path(path) => infer_arguments(&mut path.path),
+        Type::Ptr(pointer) => infer(&mut pointer.elem),
+        Type::Reference(reference) => infer(&mut reference.elem),
+        Type::Slice(slice) => infer(&mut slice.elem),
+        Type::TraitObject(object) => object.bounds.iter_mut().for_each(|bound| {
+            if let TypeParamBound::Trait(bound) = bound {
+                infer_arguments(&mut bound.path);
+            }
+        }),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(infer),
+        // Rust allows no `impl Trait` in any other.
+        _ => {}
+    }
+}
+
+fn infer_arguments(path: &mut Path) {
+    for segment in &mut path.segments {
+        let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
+        for argument in &mut arguments.args {
+            if let GenericArgument::Type(ty) | GenericArgument::AssocType(AssocType { ty, .. }) = argument {
+                infer(ty);
             }
         }
-
-        fn visit_expr_mut(&mut self, _: &mut Expr) {}
     }
-
-    Inferred.visit_type_mut(&mut ty);
-    ty
 }
 
 /// Returns the lifetime by which the return type borrows from a `&mut` argument, and the name of that argument.
