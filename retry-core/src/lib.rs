@@ -71,7 +71,7 @@
 //! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
 //! | [`ScopedRetryStrategy`] | one strategy for each key, such as a tenant |
 //! | [`ErasedStrategy`] | choose the type of a strategy at run time |
-//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time ([`config`]) |
+//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time ([`config`]), with the feature `config` |
 //! | [`without_retries`], [`set_retries_enabled`] | turn retries off for a future, or for the process; [`without_retries_blocking`], [`retries_enabled`] |
 //!
 //! Replace a part:
@@ -103,7 +103,7 @@
 //! created for each call protects nothing; most ways to write that don't compile. You can keep a strategy in:
 //!
 //! - a `static`, as above, because its constructors are `const`;
-//! - a [`LazyLock`](std::sync::LazyLock), if its settings come from a [configuration](RetryConfig);
+//! - a [`LazyLock`](std::sync::LazyLock), if its settings come from a [`RetryConfig`];
 //! - a field of a client;
 //! - an [`Arc`](std::sync::Arc) that several clients share.
 //!
@@ -128,14 +128,14 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `config` | yes | [`config`], which makes strategies from settings that are read at run time; also enables `limiters` |
 //! | `limiters` | yes | [`AdaptiveRetryStrategy`], [`ConcurrencyRetryStrategy`] and [`PacedRetryStrategy`], and their limiters |
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
 //! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared AWS config file; also enables `config` |
+//! | `config` | no | [`config`], which makes strategies from settings that are read at run time; also enables `limiters` |
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | functions of [`classify::http`] for the types of the crate `http`; also enables `httpdate` |
-//! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`RetryMode`](config::RetryMode); also enables `config` |
+//! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`config::RetryMode`]; also enables `config` |
 //! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
 //! | `metrics` | no | `observe::metrics`, which publishes metrics through the crate `metrics`; also enables `global-observer` |
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
@@ -146,13 +146,18 @@
 //!
 //! | features | crates | seconds of CPU |
 //! |---|---|---|
-//! | `tokio` | 3 | 2.3 |
-//! | `config`, `limiters` and `tokio` | 3 | 4.2 |
-//! | the defaults | 13 | 14.9 |
+//! | `tokio` | 3 | 2.2 |
+//! | `limiters` and `tokio` | 3 | 3.0 |
+//! | the defaults | 13 | 13.2 |
+//! | the defaults and `config` | 13 | 14.4 |
 //!
 //! Most of it is `syn` and `darling`, which programs with other derive macros build anyway. Each further feature adds up to 4
-//! crates. (Rust 1.95, the median of three builds; the seconds depend on the machine. tokio itself took 2.1.)
+//! crates. (Rust 1.95, the median of seven builds; the seconds depend on the machine. tokio itself took 2.2.)
 //!
+#![cfg_attr(
+    not(feature = "config"),
+    doc = "[`config`]: #features\n[`config::RetryMode`]: #features\n[`ConfigError`]: #features\n[`RetryConfig`]: #features"
+)]
 #![cfg_attr(not(feature = "metrics"), doc = "[`observe::metrics::install`]: #features")]
 #![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
 #![cfg_attr(not(feature = "tower"), doc = "[`tower::RetryLayer`]: #features")]

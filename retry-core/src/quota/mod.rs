@@ -160,7 +160,7 @@ pub trait RetryQuota {
         let _ = (cost, strategy);
     }
 
-    /// Returns the bucket whose capacity and refill a [`RetryConfig`](crate::RetryConfig) can set. The default is `None`,
+    /// Returns the bucket whose capacity and refill a `RetryConfig` can set. The default is `None`,
     /// which means that the settings of this quota are those of the code.
     fn as_bucket(&self) -> Option<&TokenBucket> {
         None

@@ -155,7 +155,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// # Panics
     ///
     /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
-    /// known only at run time, use [`RetryConfig`](crate::RetryConfig).
+    /// known only at run time, use `RetryConfig`, with the feature `config`.
     #[must_use]
     pub const fn max_rate(mut self, rate: f64) -> Self {
         self.limiter_mut().set_max_rate(rate);
@@ -168,7 +168,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// # Panics
     ///
     /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
-    /// known only at run time, use [`RetryConfig`](crate::RetryConfig).
+    /// known only at run time, use `RetryConfig`, with the feature `config`.
     #[must_use]
     pub const fn initial_rate(mut self, rate: f64) -> Self {
         let initial_rate = SendRate::new(rate);
