@@ -71,7 +71,7 @@
 //! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
 //! | [`ScopedRetryStrategy`] | one strategy for each key, such as a tenant |
 //! | [`ErasedStrategy`] | choose the type of a strategy at run time |
-//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time ([`config`]), with the feature `config` |
+//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time, with the feature [`config`] |
 //! | [`without_retries`], [`set_retries_enabled`] | turn retries off for a future, or for the process; [`without_retries_blocking`], [`retries_enabled`] |
 //!
 //! Replace a part:

@@ -288,7 +288,7 @@ async fn nested_mut_and_ref_patterns_are_reset_for_each_attempt() {
 
 // Rule M1.
 #[tokio::test(start_paused = true)]
-async fn names_in_each_kind_of_pattern_are_lent_to_each_attempt() {
+async fn owned_names_in_each_kind_of_pattern_are_lent_to_each_attempt() {
     struct Point {
         x: Cell<u32>,
         y: Cell<u32>,
@@ -323,7 +323,46 @@ async fn names_in_each_kind_of_pattern_are_lent_to_each_attempt() {
 
 // Rule M1.
 #[tokio::test(start_paused = true)]
+async fn a_name_in_another_kind_of_pattern_keeps_its_mut_and_no_other_gets_one() {
+    // The second one is not changed, so `mut` would cause a warning.
+    #[deny(unused_mut)]
+    #[expect(clippy::let_and_return, reason = "`async_trait` moves arguments like this")]
+    #[retryable(strategy = STRATEGY, on_retry = |_, _| number += 1)]
+    fn moved(flaky: &Flaky, number: u32) -> impl Future<Output = Outcome<u32>> {
+        async move {
+            let mut number: u32 = {
+                let number = number;
+                number
+            };
+            flaky.call()?;
+            number += 1;
+            Ok(number)
+        }
+    }
+
+    assert_eq!(moved(&Flaky::new(2, Failed::SAFE), 1).await, Ok(4));
+}
+
+// Rule M1.
+#[tokio::test(start_paused = true)]
 async fn types_without_a_name_may_be_in_each_part_of_the_outcome() {
+    trait Generic {
+        type Of<T>
+        where
+            Self: Sized;
+    }
+
+    impl Generic for u8 {
+        type Of<T> = T;
+    }
+
+    // rustc says of this type that its bound has no effect.
+    #[allow(unused_associated_type_bounds)]
+    #[retryable(strategy = STRATEGY)]
+    async fn generic() -> Outcome<Box<dyn Generic<Of<impl Sized + use<>> = u8>>> {
+        Ok(Box::new(1_u8) as Box<dyn Generic<Of<u8> = u8>>)
+    }
+
     #[retryable(strategy = STRATEGY)]
     async fn all<'a>(
         flaky: &Flaky,
@@ -339,6 +378,7 @@ async fn types_without_a_name_may_be_in_each_part_of_the_outcome() {
         Ok(((doubled.clone().collect(), [3]), text.as_bytes(), Box::new(doubled), text))
     }
 
+    generic().await.unwrap();
     let ((vec, [array]), bytes, iterator, single) = all(&Flaky::new(1, Failed::SAFE), "a").await.unwrap();
     let shown: Vec<String> = vec.iter().map(ToString::to_string).chain(iterator.map(|n| n.to_string())).collect();
     assert_eq!(

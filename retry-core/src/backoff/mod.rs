@@ -74,8 +74,8 @@ pub trait BackoffStrategy {
         jitter::random_part(most, &RANDOM)
     }
 
-    /// Returns the exponential backoff whose settings a `RetryConfig` can replace. The default is
-    /// `None`, which means that the settings of this backoff are those of the code.
+    /// Returns the exponential backoff whose settings a `RetryConfig` can replace. The default is `None`, which means that
+    /// the settings of this backoff are those of the code.
     fn as_exponential(&self) -> Option<&ExponentialBackoff> {
         None
     }

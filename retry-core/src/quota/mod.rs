@@ -160,8 +160,8 @@ pub trait RetryQuota {
         let _ = (cost, strategy);
     }
 
-    /// Returns the bucket whose capacity and refill a `RetryConfig` can set. The default is `None`,
-    /// which means that the settings of this quota are those of the code.
+    /// Returns the bucket whose capacity and refill a `RetryConfig` can set. The default is `None`, which means that the
+    /// settings of this quota are those of the code.
     fn as_bucket(&self) -> Option<&TokenBucket> {
         None
     }

@@ -99,7 +99,7 @@
 //!
 //! - **State.** Quotas ([`TokenBucket`](crate::TokenBucket)), limiters and switches are fresh copies that are created
 //!   from their settings. When the guard is dropped, the original state is unchanged. This applies to a strategy in a
-//!   static or in a field, and to a strategy behind a pointer, a scope, a `RetryConfig` or an
+//!   static or in a field, and to a strategy behind a pointer, a scope, a `ConfiguredStrategy` or an
 //!   [`ErasedStrategy`](crate::ErasedStrategy). A map of scopes keeps its keys, but the state of each key is fresh;
 //!   a test that adds keys can evict others.
 //! - **Waits.** The delays of retries and the waits for a limiter are skipped; each skipped wait yields to the executor

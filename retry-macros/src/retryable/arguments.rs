@@ -242,11 +242,11 @@ fn same(pattern: &Path, ty: &TypePath) -> bool {
     ty.qself.is_none() && names(pattern) == names(&ty.path)
 }
 
-/// Declares a name as `mut` in the pattern that binds it, and returns whether one of these does.
+/// Declares a name as `mut` in the patterns that bind it, and returns whether any of them binds it.
 pub(super) fn declare_mut<'a>(pats: impl IntoIterator<Item = &'a mut Pat>, ident: &Ident) -> bool {
     let mut found = false;
     for pat in pats {
-        // All of them, because arguments under different `cfg`s may have the same name.
+        // All patterns are searched, because arguments under different `cfg`s may have the same name.
         found |= declare_mut_in(pat, ident);
     }
     found
@@ -263,7 +263,7 @@ fn declare_mut_in(pat: &mut Pat, ident: &Ident) -> bool {
         Pat::Struct(pattern) => declare_mut(pattern.fields.iter_mut().map(|field| &mut *field.pat), ident),
         Pat::Tuple(pattern) => declare_mut(&mut pattern.elems, ident),
         Pat::TupleStruct(pattern) => declare_mut(&mut pattern.elems, ident),
-        // A name in another pattern may be a reference, which attempts don't borrow mutably.
-        _ => false,
+        // Other patterns keep the user's `mut`. A name in them may be a reference, which attempts don't borrow mutably.
+        other => names(other).contains(ident),
     }
 }

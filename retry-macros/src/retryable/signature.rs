@@ -8,9 +8,9 @@ use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
 use syn::visit::{self, Visit};
 use syn::{
-    AssocType, Attribute, Block, Expr, FnArg, FnModifiers, GenericArgument, Item, ItemFn, Lifetime,
-    ParenthesizedGenericArguments, Pat, Path, PathArguments, Receiver, ReceiverKind, ReturnType, Signature, Stmt,
-    TraitItemFn, Type, TypeFnPtr, TypeParamBound, TypeReference, parse_quote,
+    AngleBracketedGenericArguments, AssocType, Attribute, Block, Expr, FnArg, FnModifiers, GenericArgument, Item,
+    ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Path, PathArguments, Receiver, ReceiverKind, ReturnType,
+    Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeParamBound, TypeReference, parse_quote,
 };
 
 /// Parses the item, which must be a function with a body.
@@ -83,7 +83,7 @@ pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
     }
 }
 
-/// Replaces types that can't be named with `_`.
+/// Replaces each `impl Trait` in a type with `_`.
 pub(super) fn inferred(mut ty: Type) -> Type {
     infer(&mut ty);
     ty
@@ -92,33 +92,43 @@ pub(super) fn inferred(mut ty: Type) -> Type {
 fn infer(ty: &mut Type) {
     match ty {
         Type::ImplTrait(_) => *ty = parse_quote!(_),
-        // `&(impl A + B)` needs parentheses, and rustc warns of those in `&(_)`.
+        // `&(impl A + B)` needs the parentheses, but rustc would warn about them in `&(_)`.
         Type::Paren(paren) if matches!(*paren.elem, Type::ImplTrait(_)) => *ty = parse_quote!(_),
         Type::Array(array) => infer(&mut array.elem),
         Type::Group(group) => infer(&mut group.elem),
         Type::Paren(paren) => infer(&mut paren.elem),
-        Type::Path(path) => infer_arguments(&mut path.path),
+        Type::Path(path) => infer_path(&mut path.path),
         Type::Ptr(pointer) => infer(&mut pointer.elem),
         Type::Reference(reference) => infer(&mut reference.elem),
         Type::Slice(slice) => infer(&mut slice.elem),
         Type::TraitObject(object) => object.bounds.iter_mut().for_each(|bound| {
             if let TypeParamBound::Trait(bound) = bound {
-                infer_arguments(&mut bound.path);
+                infer_path(&mut bound.path);
             }
         }),
         Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(infer),
-        // Rust allows no `impl Trait` in any other.
+        // Rust allows `impl Trait` in no other kind of type.
         _ => {}
     }
 }
 
-fn infer_arguments(path: &mut Path) {
+fn infer_path(path: &mut Path) {
     for segment in &mut path.segments {
-        let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
-        for argument in &mut arguments.args {
-            if let GenericArgument::Type(ty) | GenericArgument::AssocType(AssocType { ty, .. }) = argument {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            infer_arguments(arguments);
+        }
+    }
+}
+
+fn infer_arguments(arguments: &mut AngleBracketedGenericArguments) {
+    for argument in &mut arguments.args {
+        match argument {
+            GenericArgument::Type(ty) => infer(ty),
+            GenericArgument::AssocType(AssocType { generics, ty, .. }) => {
+                generics.iter_mut().for_each(infer_arguments);
                 infer(ty);
             }
+            _ => {}
         }
     }
 }
