@@ -103,7 +103,7 @@
 //! created for each call protects nothing; most ways to write that don't compile. You can keep a strategy in:
 //!
 //! - a `static`, as above, because its constructors are `const`;
-//! - a [`LazyLock`](std::sync::LazyLock), if its settings come from a [`RetryConfig`];
+//! - a [`LazyLock<ConfiguredStrategy>`](std::sync::LazyLock), if its settings come from a [`RetryConfig`];
 //! - a field of a client;
 //! - an [`Arc`](std::sync::Arc) that several clients share.
 //!

@@ -100,7 +100,7 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
 #[diagnostic::on_unimplemented(
     message = "`{S}` is not shared by all calls",
     label = "each call would have a new, full quota",
-    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`",
+    note = "make it a static, `static STORE: {S} = ...;`, and write `strategy = STORE`",
     note = "or pass a reference or an `Arc` of a strategy that is kept elsewhere",
     note = "a generic function that receives a reference or an `Arc` writes `where Operations: Share<S>`"
 )]

@@ -24,7 +24,6 @@ use std::path::PathBuf;
 /// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in
 ///     code and has no such setting
 /// ```
-#[derive(Debug)]
 pub struct ConfigError {
     found_in: ConfigSource,
     /// The path of the section that the keys are in, or nothing.
@@ -227,6 +226,13 @@ impl ConfigError {
             Problem::Setting { setting, .. } => Some(setting),
             _ => None,
         }
+    }
+}
+
+/// The message, because `expect` and a `main` that returns an error show nothing else.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ConfigError").field(&format_args!("{self}")).finish()
     }
 }
 

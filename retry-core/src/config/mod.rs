@@ -1,11 +1,12 @@
-//! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
+//! Configuration at run time: settings from code, the environment or a file, and the strategy built from them. This module
+//! needs the feature `config`.
 //!
 //! ```
 //! use retry_core::RetryConfig;
 //!
-//! // `STORE_MAX_ATTEMPTS=7` in the environment of the program.
-//! let variables = [("STORE_MAX_ATTEMPTS", "7")];
-//! let config = RetryConfig::from_prefixed_variables("STORE_", variables)?;
+//! // `STORE_RETRY_MAX_ATTEMPTS=7` in the environment of the program.
+//! let variables = [("STORE_RETRY_MAX_ATTEMPTS", "7")];
+//! let config = RetryConfig::from_prefixed_variables("STORE_RETRY_", variables)?;
 //! let strategy = config.build();
 //! assert_eq!(strategy.settings().max_attempts, 7);
 //! # Ok::<(), retry_core::ConfigError>(())
@@ -135,8 +136,8 @@ use sections::Sections;
 /// - **An unknown key is an error**, with a suggestion.
 ///
 /// `RetryConfig::from_file_section` reads a section of a file with errors that name the file and
-/// the whole key. In a field of your configuration, an error names the key from the field on, and the format adds
-/// the line. The source of such a setting is [`ConfigSource::Code`].
+/// the whole key. In a field of your configuration, an error names the key from the field on, and the format may add
+/// a line, such as that of the section. The source of such a setting is [`ConfigSource::Code`].
 ///
 /// # The environment
 ///
@@ -144,6 +145,28 @@ use sections::Sections;
 /// `STORE_RETRY_MAX_ATTEMPTS` and `STORE_RETRY_BACKOFF_BASE`. With the feature `aws-config`, `or_environment` fills in
 /// the mode and the maximum number of attempts from the variables and the shared config file of AWS. Nothing is read
 /// unless it is called. [`or`](RetryConfig::or) combines sources.
+///
+/// A program that keeps its strategy in a `static` checks the settings before anything else:
+///
+/// ```no_run
+/// use retry_core::config::ConfiguredStrategy;
+/// use retry_core::{ConfigError, RetryConfig};
+/// use std::sync::LazyLock;
+///
+/// static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
+///     LazyLock::new(|| RetryConfig::from_environment_prefix("STORE_RETRY_"));
+///
+/// // For `#[retryable(strategy = STORE)]`.
+/// static STORE: LazyLock<ConfiguredStrategy> =
+///     LazyLock::new(|| CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() }).build());
+///
+/// fn main() {
+///     if let Err(error) = &*CONFIG {
+///         eprintln!("error: {error}");
+///         std::process::exit(2);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetryConfig {
     set: Settings,
@@ -208,9 +231,10 @@ impl RetryConfig {
     /// use retry_core::RetryConfig;
     /// use retry_core::config::ConfigSource;
     ///
-    /// let variables = [("STORE_BACKOFF_BASE", "100ms")];
-    /// let config = RetryConfig::from_prefixed_variables("STORE_", variables)?.quota_capacity(50);
-    /// let variable = ConfigSource::Variable("STORE_BACKOFF_BASE".into());
+    /// let variables = [("STORE_RETRY_BACKOFF_BASE", "100ms")];
+    /// let config = RetryConfig::from_prefixed_variables("STORE_RETRY_", variables)?;
+    /// let config = config.quota_capacity(50);
+    /// let variable = ConfigSource::Variable("STORE_RETRY_BACKOFF_BASE".into());
     /// assert_eq!(config.source_of("backoff.base"), Some(&variable));
     /// assert_eq!(config.source_of("quota.capacity"), Some(&ConfigSource::Code));
     /// assert_eq!(config.source_of("backoff.cap"), None);
@@ -221,7 +245,12 @@ impl RetryConfig {
         Some(self.origins.of(key, &value.into_text()).0)
     }
 
-    /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here.
+    /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here, so its quota has a
+    /// fixed size.
+    ///
+    /// For a quota that learns whether retries help, set `quota.kind` to `evidence`, or use
+    /// [`build_on(EvidenceRetryStrategy::standard())`](Self::build_on), which returns a
+    /// [`ConfiguredOn<EvidenceRetryStrategy>`](ConfiguredOn).
     pub fn build(&self) -> ConfiguredStrategy {
         ConfiguredStrategy::new(self, StandardRetryStrategy::new().into_limited())
     }

@@ -119,7 +119,7 @@ pub struct Operations;
 #[diagnostic::on_unimplemented(
     message = "`{S}` is not shared by all calls",
     label = "made here, each call would have a new, full quota",
-    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE` or `retry(&STORE, ...)`",
+    note = "make it a static, `static STORE: {S} = ...;`, and write `strategy = STORE` or `retry(&STORE, ...)`",
     note = "or pass a reference or an `Arc` of a strategy that is kept elsewhere"
 )]
 pub trait Share<S> {}

@@ -33,7 +33,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy that `RetryLayer::new` takes",
     label = "expected a reference to a static, an `Arc`, a `Scope` or an `ErasedStrategy`",
-    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `RetryLayer::new(&STORE)`",
+    note = "make it a static, `static STORE: {Self} = ...;`, and write `RetryLayer::new(&STORE)`",
     note = "for your own handle, write `RetryLayer::with_handle(..)`"
 )]
 pub trait IntoHandle: sealed::Sealed {

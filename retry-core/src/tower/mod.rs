@@ -1,4 +1,4 @@
-//! Retries as a layer of the crate `tower`.
+//! Retries as a layer of the crate `tower`, with the feature `tower`.
 //!
 //! [`RetryLayer`] retries the requests of any service. It drives the same operation as the attribute and the closure form,
 //! so everything that a strategy does applies: the quota, a limiter, which holds first requests back too, time limits, and

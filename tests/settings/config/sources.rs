@@ -94,6 +94,8 @@ fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_valu
             format!("environment variable AWS_MAX_ATTEMPTS: invalid max_attempts {value:?}: expected {ATTEMPTS}");
         assert_eq!(error.to_string(), line);
         assert!(!line.contains('\n'));
+        // `expect` and `main` show this one.
+        assert_eq!(format!("{error:?}"), format!("ConfigError({line})"));
         assert!(error.source().is_none());
     }
     for value in ["0", "-1", "3abc", "1e9999", "", "4294967296", "\"3\"", "'3'", "\\3"] {
