@@ -368,3 +368,27 @@ fn throttled_attempts_are_repeated_without_a_cost_and_sends_stay_below_the_highe
         each(steps, |step| world.step(step));
     });
 }
+
+// Rules L18, L33.
+#[test]
+fn a_probe_in_a_hold_waits_for_the_highest_rate() {
+    let mut world = World::new(Some(0.5), false);
+    let throttled = |slot, hint| Step::Fail(slot, Kind::Throttled, hint, None);
+    world.step(Step::Ask(5));
+    world.step(Step::Advance(2_060));
+    world.step(Step::Ask(0));
+    // One send is kept for the first operation, which is late.
+    world.step(Step::Advance(2_161));
+    for step in [Step::Ask(0), Step::Ask(5), throttled(0, None), throttled(5, Some(4_000))] {
+        world.step(step);
+    }
+    assert_eq!(world.sends.len(), 2);
+    let held_at = world.now();
+    while world.sends.len() == 2 {
+        world.step(Step::Advance(10));
+        world.step(Step::Ask(0));
+    }
+    let waited = world.now() - held_at;
+    // L19: the time between two sends is 3 % longer, and 4 % more after a throttling.
+    assert!((2_060..=2_150).contains(&waited), "{waited} ms");
+}

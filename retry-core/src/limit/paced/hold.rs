@@ -12,8 +12,9 @@ const LONGEST_SPACE: Duration = Duration::from_secs(300);
 /// A hold: all sends are held back until the end of a wait that the server asked for.
 ///
 /// Some servers ask for waits that they do not need, such as always 30 s. So probes check the hold: one request after 1 s,
-/// others after 3 s, 7 s, 15 s, .., at most 5 minutes apart. If one is accepted, the hold ends. If more than half of the
-/// wait was left then, later waits hold back only their own operations, until the server rejects several requests in a row.
+/// others after 3 s, 7 s, 15 s, .., at most 5 minutes apart, and not closer together than the user allows. If one is accepted,
+/// the hold ends. If more than half of the wait was left then, later waits hold back only their own operations, until the server
+/// rejects several requests in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     phase: Phase,
@@ -21,6 +22,8 @@ pub(super) struct Hold {
     until: Timestamp,
     /// The time from which the next probe may be sent.
     probe_at: Timestamp,
+    /// The shortest time between two probes.
+    space: Duration,
     /// Whether the last wait proved too long.
     was_too_long: bool,
 }
@@ -38,7 +41,7 @@ enum Phase {
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, was_too_long: false }
+        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, space: FIRST_PROBE, was_too_long: false }
     }
 
     /// Returns the end.
@@ -72,11 +75,12 @@ impl Hold {
         is_closed || !self.was_too_long
     }
 
-    /// Begins the hold, or prolongs it.
-    pub(super) fn begin(&mut self, now: Timestamp, wait: Duration) {
+    /// Begins the hold, or prolongs it. `interval` is the time between two sends that the user allows.
+    pub(super) fn begin(&mut self, now: Timestamp, wait: Duration, interval: Duration) {
         if !self.is_on(now) {
             self.begun = now;
-            self.probe_at = now.saturating_add(FIRST_PROBE);
+            self.space = interval.max(FIRST_PROBE);
+            self.probe_at = now.saturating_add(self.space);
             self.phase = Phase::Begun;
         }
         self.until = self.until.max(now.saturating_add(wait));
@@ -89,8 +93,8 @@ impl Hold {
 
     /// Records that a probe may be sent, by the operation that asks.
     pub(super) fn probe(&mut self, now: Timestamp) {
-        let space = now.saturating_since(self.begun).clamp(FIRST_PROBE, LONGEST_SPACE);
-        self.probe_at = now.saturating_add(space.saturating_add(FIRST_PROBE).min(LONGEST_SPACE));
+        let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
+        self.probe_at = now.saturating_add(space.max(self.space));
         self.phase = Phase::Probed;
     }
 
@@ -136,7 +140,7 @@ mod tests {
     /// Returns a hold from 0 to this time, in milliseconds.
     fn until(end: u64) -> Hold {
         let mut hold = Hold::over(at(0));
-        hold.begin(at(0), Duration::from_millis(end));
+        hold.begin(at(0), Duration::from_millis(end), Duration::ZERO);
         hold
     }
 
@@ -161,7 +165,7 @@ mod tests {
         let mut hold = until(2_000);
         hold.probe(at(1_000));
         assert!(!hold.accept(at(2_000)), "the hold ended by itself");
-        hold.begin(at(2_500), Duration::from_secs(60));
+        hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO);
         assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
         assert!(hold.is_on(at(2_600)));
     }
@@ -171,7 +175,7 @@ mod tests {
         let mut hold = Hold::over(at(0));
         assert!(!hold.is_active());
         assert!(!hold.pass(at(0)));
-        hold.begin(at(0), Duration::from_secs(2));
+        hold.begin(at(0), Duration::from_secs(2), Duration::ZERO);
         assert!(hold.is_active());
         assert_eq!((hold.pass(at(1_999)), hold.pass(at(2_000)), hold.pass(at(2_000))), (true, false, false));
         assert!(!hold.is_active());
@@ -188,7 +192,7 @@ mod tests {
         let mut hold = until(60_000);
         hold.probe(at(1_000));
         assert!(hold.accept(at(1_000)));
-        hold.begin(at(2_000), Duration::from_secs(60));
+        hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
         hold.reject(at(2_100));
         assert!(!hold.is_believed(false), "it was not a probe");
         hold.probe(at(3_000));
@@ -205,13 +209,29 @@ mod tests {
     }
 
     #[test]
+    fn probes_are_not_closer_together_than_the_user_allows() {
+        for (interval, probes) in [
+            (0, [1_000, 3_000, 7_000, 15_000]),
+            (2_500, [2_500, 6_000, 13_000, 27_000]),
+            (400_000, [400_000, 800_000, 1_200_000, 1_600_000]),
+        ] {
+            let mut hold = Hold::over(at(0));
+            hold.begin(at(0), Duration::from_secs(10_000), Duration::from_millis(interval));
+            for probe in probes {
+                assert_eq!(hold.next_probe(), at(probe), "{interval}");
+                hold.probe(at(probe));
+            }
+        }
+    }
+
+    #[test]
     fn a_hold_is_over_when_the_clock_is_set_back() {
         let mut hold = until(60_000);
         hold.probe(at(1_000));
         let earlier = Timestamp::from_origin(Duration::from_secs(10));
         hold.reanchor(earlier);
         assert!(!hold.is_on(earlier) && !hold.accept(earlier));
-        hold.begin(earlier, Duration::from_secs(5));
+        hold.begin(earlier, Duration::from_secs(5), Duration::ZERO);
         assert_eq!(hold.until(), earlier.saturating_add(Duration::from_secs(5)));
         // The end of a hold that is over stays.
         let mut hold = until(1_000);

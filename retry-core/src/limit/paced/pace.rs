@@ -218,7 +218,7 @@ impl<U: Unit> Pace<U> {
     pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
         let is_believed = self.hold.is_believed(self.estimator.is_closed());
         if is_believed {
-            self.hold.begin(now, wait);
+            self.hold.begin(now, wait, self.estimator.told().time_for(self.one()));
             self.sends = 0.0;
             // The time of the hold is not measured, and the rate does not grow in it.
             self.estimator.resume(self.hold.until());

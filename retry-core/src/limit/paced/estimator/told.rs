@@ -2,7 +2,9 @@
 
 use super::GoodputEstimator;
 use super::course::FIRST_RATE;
+use crate::limit::queue;
 use crate::time::Timestamp;
+use std::time::Duration;
 
 /// The part by which the time between two sends is longer than the user's limit asks for, at least and at most. Without the
 /// minimum, every second request arrives a little early, and a server without a burst rejects it. Above the maximum, the
@@ -58,6 +60,11 @@ impl Told {
     pub(in crate::limit::paced) const fn capped(&self, rate: f64) -> f64 {
         // Unlike `min`, this is one instruction, because neither is NaN.
         if rate > self.cap { self.cap } else { rate }
+    }
+
+    /// Returns the time that the limit asks for between a request of this many sends and the one before.
+    pub(in crate::limit::paced) fn time_for(&self, sends: f64) -> Duration {
+        queue::time_for(sends, self.cap)
     }
 
     /// Counts in another unit from now on. The first rate is not told with it, so it stays.
