@@ -229,7 +229,7 @@ impl ConfigError {
     }
 }
 
-/// The message, because `expect` and a `main` that returns an error show nothing else.
+/// Shows the message, because `expect` and a `main` that returns an error print only this.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ConfigError").field(&format_args!("{self}")).finish()

@@ -137,7 +137,7 @@ use sections::Sections;
 ///
 /// `RetryConfig::from_file_section` reads a section of a file with errors that name the file and
 /// the whole key. In a field of your configuration, an error names the key from the field on, and the format may add
-/// a line, such as that of the section. The source of such a setting is [`ConfigSource::Code`].
+/// the number of a line, such as that of the section. The source of such a setting is [`ConfigSource::Code`].
 ///
 /// # The environment
 ///
