@@ -282,6 +282,31 @@ fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
     assert!(strategy.send_rate().is_some());
 }
 
+// Rules C19, L18, L33.
+#[test]
+fn a_told_limit_that_changes_in_a_hold_spaces_its_probes() {
+    let clock = ByHand::at(secs(1000));
+    let told = |rate: f64| mode(RetryMode::Paced).paced_ramp(false).try_paced_max_rate(rate).unwrap();
+    let strategy = told(0.1).build();
+    let first = || strategy.acquire_initial_token(&clock).unwrap();
+    let closed = Failed { throttle: true, retry_after: Some(secs(600)), ..Failed::FATAL };
+    let _ = strategy.refresh_retry_token(first(), &Failure::of(&closed), &clock);
+    // The next send, in tenths of a second.
+    let probe = || {
+        let mut token = first();
+        (0..).find(|_| {
+            let is_sent = strategy.ready(&mut token, &clock, None) == Ready::Now;
+            clock.advance(millis(if is_sent { 0 } else { 100 }));
+            is_sent
+        })
+    };
+    // L19: sends are 3 % farther apart than the user asks for.
+    assert_eq!(probe(), Some(103 + 1), "one send in 10 s");
+    strategy.apply(&told(0.02), &clock).unwrap();
+    assert_eq!(probe(), Some(104 + 10), "the time of this one was decided before");
+    assert_eq!(probe(), Some(515 + 1), "one send in 50 s");
+}
+
 // Rules C19, L20.
 #[test]
 fn the_first_rate_can_be_changed_until_the_ramp_begins_and_a_ramp_that_began_continues() {

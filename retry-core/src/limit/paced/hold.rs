@@ -22,8 +22,6 @@ pub(super) struct Hold {
     until: Timestamp,
     /// The time from which the next probe may be sent.
     probe_at: Timestamp,
-    /// The shortest time between two probes.
-    space: Duration,
     /// Whether the last wait proved too long.
     was_too_long: bool,
 }
@@ -41,7 +39,7 @@ enum Phase {
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, space: FIRST_PROBE, was_too_long: false }
+        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, was_too_long: false }
     }
 
     /// Returns the end.
@@ -79,8 +77,7 @@ impl Hold {
     pub(super) fn begin(&mut self, now: Timestamp, wait: Duration, interval: Duration) {
         if !self.is_on(now) {
             self.begun = now;
-            self.space = interval.max(FIRST_PROBE);
-            self.probe_at = now.saturating_add(self.space);
+            self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
             self.phase = Phase::Begun;
         }
         self.until = self.until.max(now.saturating_add(wait));
@@ -91,10 +88,11 @@ impl Hold {
         self.probe_at.min(self.until)
     }
 
-    /// Records that a probe may be sent, by the operation that asks.
-    pub(super) fn probe(&mut self, now: Timestamp) {
+    /// Records that a probe may be sent, by the operation that asks. `interval` is the time between two sends that the user
+    /// allows.
+    pub(super) fn probe(&mut self, now: Timestamp, interval: Duration) {
         let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
-        self.probe_at = now.saturating_add(space.max(self.space));
+        self.probe_at = now.saturating_add(space.max(interval));
         self.phase = Phase::Probed;
     }
 
@@ -150,11 +148,11 @@ mod tests {
         assert!(!hold.accept(at(500)), "it was sent before the hold");
         assert!(hold.is_on(at(500)));
         assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
-        hold.probe(at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
         hold.reject(at(1_100));
         assert!(!hold.accept(at(1_200)), "the probe was rejected");
         assert!(hold.is_on(at(1_200)));
-        hold.probe(at(3_000));
+        hold.probe(at(3_000), Duration::ZERO);
         assert!(hold.accept(at(3_100)));
         assert!(!hold.is_on(at(3_100)));
         assert!(!hold.accept(at(3_200)), "it ends once");
@@ -163,7 +161,7 @@ mod tests {
     #[test]
     fn a_probe_belongs_to_its_hold() {
         let mut hold = until(2_000);
-        hold.probe(at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
         assert!(!hold.accept(at(2_000)), "the hold ended by itself");
         hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO);
         assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
@@ -185,17 +183,17 @@ mod tests {
     fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
         for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
             let mut hold = until(60_000);
-            hold.probe(at(1_000));
+            hold.probe(at(1_000), Duration::ZERO);
             assert!(hold.accept(at(accepted)));
             assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
         }
         let mut hold = until(60_000);
-        hold.probe(at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
         assert!(hold.accept(at(1_000)));
         hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
         hold.reject(at(2_100));
         assert!(!hold.is_believed(false), "it was not a probe");
-        hold.probe(at(3_000));
+        hold.probe(at(3_000), Duration::ZERO);
         hold.reject(at(3_100));
         assert!(hold.is_believed(false));
     }
@@ -204,7 +202,7 @@ mod tests {
     fn the_next_probe_is_at_the_latest_at_the_end() {
         let mut hold = until(2_000);
         assert_eq!(hold.next_probe(), at(1_000));
-        hold.probe(at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
         assert_eq!(hold.next_probe(), at(2_000));
     }
 
@@ -216,10 +214,11 @@ mod tests {
             (400_000, [400_000, 800_000, 1_200_000, 1_600_000]),
         ] {
             let mut hold = Hold::over(at(0));
-            hold.begin(at(0), Duration::from_secs(10_000), Duration::from_millis(interval));
+            let interval = Duration::from_millis(interval);
+            hold.begin(at(0), Duration::from_secs(10_000), interval);
             for probe in probes {
-                assert_eq!(hold.next_probe(), at(probe), "{interval}");
-                hold.probe(at(probe));
+                assert_eq!(hold.next_probe(), at(probe), "{interval:?}");
+                hold.probe(at(probe), interval);
             }
         }
     }
@@ -227,7 +226,7 @@ mod tests {
     #[test]
     fn a_hold_is_over_when_the_clock_is_set_back() {
         let mut hold = until(60_000);
-        hold.probe(at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
         let earlier = Timestamp::from_origin(Duration::from_secs(10));
         hold.reanchor(earlier);
         assert!(!hold.is_on(earlier) && !hold.accept(earlier));

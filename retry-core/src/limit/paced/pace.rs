@@ -218,12 +218,17 @@ impl<U: Unit> Pace<U> {
     pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
         let is_believed = self.hold.is_believed(self.estimator.is_closed());
         if is_believed {
-            self.hold.begin(now, wait, self.estimator.told().time_for(self.one()));
+            self.hold.begin(now, wait, self.probe_interval());
             self.sends = 0.0;
             // The time of the hold is not measured, and the rate does not grow in it.
             self.estimator.resume(self.hold.until());
         }
         is_believed
+    }
+
+    /// Returns the shortest time between two sends at the highest rate that the user allows.
+    fn probe_interval(&self) -> Duration {
+        self.estimator.told().time_for(self.one())
     }
 
     /// Passes the time of a hold, in which only probes become available.
@@ -232,7 +237,7 @@ impl<U: Unit> Pace<U> {
         // A send that was given back is the probe, so that there are not two probes.
         if self.hold.pass(now) {
             self.sends = self.sends.max(self.one());
-            self.hold.probe(now);
+            self.hold.probe(now, self.probe_interval());
         }
         self.filled = self.filled.max(self.hold.until().min(now));
     }
