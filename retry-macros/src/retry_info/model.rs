@@ -62,7 +62,7 @@ pub(super) struct With {
 }
 
 /// The answers that the options of an enum, a struct or a variant give as constants.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) throttling: bool,
     pub(super) timeout: bool,

@@ -9,15 +9,18 @@ use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety,
 use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
 use quote::quote;
-use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
+use syn::{ExprPath, GenericArgument, Path, PathArguments, PathSegment, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
     // An option that could not be read may make an error retryable.
     let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
-        Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, diagnostics), variants),
-        Kind::Struct(case) => (Answers::default(), vec![case]),
+        Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, is_read, diagnostics), variants),
+        Kind::Struct(case) => {
+            cut_attempt_without_label(&case, diagnostics);
+            (Answers::default(), vec![case])
+        }
     };
     let cases = cases.into_iter().filter_map(|case| judge(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
@@ -30,7 +33,7 @@ pub(super) fn default_crate() -> Path {
 }
 
 /// Checks the options on the enum.
-fn enum_answers(defaults: CaseOptions, variants: &[Case], diagnostics: &mut Diagnostics) -> Answers {
+fn enum_answers(defaults: CaseOptions, variants: &[Case], is_read: bool, diagnostics: &mut Diagnostics) -> Answers {
     let CaseOptions {
         answers,
         throttling: _,
@@ -49,6 +52,8 @@ fn enum_answers(defaults: CaseOptions, variants: &[Case], diagnostics: &mut Diag
     contradictions(safe.as_ref(), never.as_ref(), diagnostics);
     if each_variant.is_some() {
         exhaustive(variants, diagnostics);
+    } else if is_read && answers == Answers::default() {
+        variants.iter().for_each(|variant| cut_attempt_without_label(variant, diagnostics));
     }
     answers
 }
@@ -64,6 +69,20 @@ fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
                  `#[retry(never)]` if it must not be retried"
             ),
         );
+    }
+}
+
+/// Reports a `TimedOut` of which no label says what it means.
+fn cut_attempt_without_label(case: &Case, diagnostics: &mut Diagnostics) {
+    let timed_out =
+        case.fields.iter().find(|field| last_segment(&field.ty).is_some_and(|last| last.ident == "TimedOut"));
+    if let Some(field) = timed_out.filter(|_| !case.labelled) {
+        let message = format!(
+            "`{}` has no label, so an attempt that `attempt_timeout` cuts is not retried; mark this field \
+             `#[retry(transparent)]`, or label `{0}` `#[retry(never)]` if that is intended",
+            case.ident
+        );
+        diagnostics.error(&field.ty, message);
     }
 }
 
@@ -213,13 +232,19 @@ fn integer_without_unit(option: &Written, ty: &Type, has_unit: bool, diagnostics
 fn is_integer(ty: &Type) -> bool {
     const INTEGERS: [&str; 12] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
-    let Type::Path(path) = ty else { return false };
-    let Some(last) = path.path.segments.last() else { return false };
+    let Some(last) = last_segment(ty) else { return false };
     match &last.arguments {
         PathArguments::None => INTEGERS.iter().any(|name| last.ident == name),
         PathArguments::AngleBracketed(arguments) if last.ident == "Option" => {
             arguments.args.iter().any(|argument| matches!(argument, GenericArgument::Type(ty) if is_integer(ty)))
         }
         _ => false,
+    }
+}
+
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
     }
 }

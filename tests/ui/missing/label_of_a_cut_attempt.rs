@@ -1,0 +1,42 @@
+use retry_core::{RetryInfo, TimedOut};
+
+#[derive(RetryInfo)]
+enum Failure {
+    #[retry(throttling)]
+    SlowDown,
+    NoAnswer(TimedOut),
+    NoAnswerOf {
+        key: String,
+        cut: retry_core::TimedOut,
+    },
+}
+
+#[derive(RetryInfo)]
+struct Failed(TimedOut);
+
+#[derive(RetryInfo)]
+#[retry(crate = ::retry_core, exhaustive)]
+enum Exhaustive {
+    NoAnswer(TimedOut),
+}
+
+// These say what it means.
+#[derive(RetryInfo)]
+enum Labelled {
+    Marked(#[retry(transparent)] TimedOut),
+    #[retry(never)]
+    Never {
+        key: String,
+        cut: TimedOut,
+    },
+}
+
+#[derive(RetryInfo)]
+#[retry(safe)]
+enum Safe {
+    NoAnswer(TimedOut),
+}
+
+fn main() {}
+
+// Rule M20.
