@@ -53,7 +53,9 @@ fn enum_answers(defaults: CaseOptions, variants: &[Case], is_read: bool, diagnos
     if each_variant.is_some() {
         exhaustive(variants, diagnostics);
     } else if is_read && answers == Answers::default() {
-        variants.iter().for_each(|variant| cut_attempt_without_label(variant, diagnostics));
+        for variant in variants {
+            cut_attempt_without_label(variant, diagnostics);
+        }
     }
     answers
 }

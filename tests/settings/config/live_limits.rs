@@ -294,7 +294,7 @@ fn a_told_limit_that_changes_in_a_hold_spaces_its_probes() {
     // The next send, in tenths of a second.
     let probe = || {
         let mut token = first();
-        (0..).find(|_| {
+        (0..10_000).find(|_| {
             let is_sent = strategy.ready(&mut token, &clock, None) == Ready::Now;
             clock.advance(millis(if is_sent { 0 } else { 100 }));
             is_sent
