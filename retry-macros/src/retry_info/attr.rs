@@ -42,7 +42,12 @@ pub(super) struct Input {
 }
 
 pub(super) enum Kind {
-    Enum { defaults: CaseOptions, variants: Vec<Case> },
+    /// `is_read` says whether the options on the enum could be read.
+    Enum {
+        defaults: CaseOptions,
+        is_read: bool,
+        variants: Vec<Case>,
+    },
     Struct(Case),
 }
 
@@ -52,7 +57,7 @@ pub(super) struct Case {
     pub(super) variant: Option<Ident>,
     /// The tokens at which mistakes of the whole case are reported.
     pub(super) ident: Ident,
-    /// Whether there is any `#[retry]`, on it or on one of its fields.
+    /// Whether there is any `#[retry]`, on it or on one of its fields, other than the path of the crate.
     pub(super) labelled: bool,
     pub(super) options: CaseOptions,
     pub(super) fields: Vec<Field>,
@@ -76,6 +81,13 @@ pub(super) struct CaseOptions {
     pub(super) crate_path: Option<Path>,
 }
 
+impl CaseOptions {
+    /// Returns whether no option says what the error means.
+    fn is_silent(&self) -> bool {
+        self.answers == Answers::default() && self.with.is_none() && self.transparent.is_none()
+    }
+}
+
 pub(super) struct Field {
     pub(super) ident: Option<Ident>,
     pub(super) ty: Type,
@@ -94,9 +106,11 @@ pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option
         return None;
     }
     let item = diagnostics.ok(ItemReceiver::from_derive_input(input).map_err(syn::Error::from))?;
+    let found = diagnostics.count();
     let (crate_path, kind) = match item.data {
         ast::Data::Enum(variants) => {
             let mut defaults = read_case(&item.attrs, &ON_ENUM, diagnostics);
+            let is_read = diagnostics.count() == found;
             let crate_path = defaults.crate_path.take();
             let variants = variants
                 .into_iter()
@@ -108,12 +122,13 @@ pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option
                     ident: variant.ident,
                 })
                 .collect();
-            (crate_path, Kind::Enum { defaults, variants })
+            (crate_path, Kind::Enum { defaults, is_read, variants })
         }
         ast::Data::Struct(fields) => {
             let mut options = read_case(&item.attrs, &ON_STRUCT, diagnostics);
             let crate_path = options.crate_path.take();
-            let labelled = labelled(&item.attrs, &fields);
+            let is_path_only = crate_path.is_some() && options.is_silent() && diagnostics.count() == found;
+            let labelled = labelled(if is_path_only { &[] } else { &item.attrs }, &fields);
             let fields = read_fields(fields, diagnostics);
             (crate_path, Kind::Struct(Case { variant: None, ident: item.ident.clone(), labelled, options, fields }))
         }

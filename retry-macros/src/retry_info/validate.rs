@@ -16,7 +16,9 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     // An option that could not be read may make an error retryable.
     let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
-        Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, is_read, diagnostics), variants),
+        Kind::Enum { defaults, is_read, variants } => {
+            (enum_answers(defaults, &variants, is_read, diagnostics), variants)
+        }
         Kind::Struct(case) => {
             cut_attempt_without_label(&case, diagnostics);
             (Answers::default(), vec![case])
@@ -244,9 +246,12 @@ fn is_integer(ty: &Type) -> bool {
     }
 }
 
+/// Returns the last segment of a path, which may be in parentheses or come from a macro.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(parenthesized) => last_segment(&parenthesized.elem),
         _ => None,
     }
 }

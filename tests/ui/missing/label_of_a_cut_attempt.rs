@@ -20,6 +20,26 @@ enum Exhaustive {
     NoAnswer(TimedOut),
 }
 
+#[derive(RetryInfo)]
+#[retry(crate = ::retry_core)]
+struct Renamed(TimedOut);
+
+// Another mistake does not hide it.
+#[derive(RetryInfo)]
+enum Misspelt {
+    #[retry(throtling)]
+    SlowDown,
+    NoAnswer(TimedOut),
+}
+
+macro_rules! holding {
+    ($field:ty) => {
+        #[derive(RetryInfo)]
+        struct Holding($field);
+    };
+}
+holding!(TimedOut);
+
 // These say what it means.
 #[derive(RetryInfo)]
 enum Labelled {
@@ -36,6 +56,10 @@ enum Labelled {
 enum Safe {
     NoAnswer(TimedOut),
 }
+
+#[derive(RetryInfo)]
+#[retry(crate = ::retry_core, transparent)]
+struct Transparent(TimedOut);
 
 fn main() {}
 
