@@ -65,10 +65,10 @@ impl Drop for RedisServer {
 }
 
 /// Returns a port at which nothing listens. The kernel does not choose it for others, who ask for any free port, so it
-/// stays free while a server starts. The port of a cluster's bus, which is higher by 10,000, is below theirs, too.
+/// stays free while a server starts. The port of a cluster's bus, which is higher by 10,000, is below theirs and above these.
 pub(crate) fn free_port() -> u16 {
     const FIRST: u16 = 10_000;
-    const COUNT: u32 = 12_000;
+    const COUNT: u32 = 10_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
     /// Test programs that run at the same time would take a port between the look at it and the start of a server, or while a
     /// server is restarted. So each holds the UDP ports of the same numbers, which nobody else needs.
@@ -110,5 +110,6 @@ fn spawn(port: u16, files: &Path, options: &[&str]) -> Option<Child> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    Some(process)
+    // What listens may be another process, because of which this one ends.
+    process.try_wait().unwrap().is_none().then_some(process)
 }
