@@ -213,7 +213,8 @@ fn a_scope_that_is_made_while_the_settings_change_has_the_new_ones() {
         let scopes: ScopedRetryStrategy<u64, ConfiguredStrategy> = ScopedRetryStrategy::new(|| settings(10).build());
         let scopes = shared(scopes);
         let other = Arc::clone(&scopes);
-        // A strategy is made and moved on the stack, for which the usual 32 KiB are not enough where nothing is inlined.
+        // A strategy is made and moved on the stack, for which the usual 32 KiB are not enough where nothing is inlined. This size
+        // is in words.
         let thread = thread::Builder::new().stack_size(1 << 14).spawn(move || other.scope(&1)).unwrap();
         scopes.apply(ScopedRetryConfig::new(settings(20)), ByHand::default()).unwrap();
         assert_eq!(thread.join().unwrap().quota().capacity(), 20);
