@@ -38,18 +38,24 @@ fn a_function() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = ::retry_core::__private::place(&__operation)
                         .run(async {
@@ -65,19 +71,18 @@ fn a_function() {
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         ::retry_core::__private::judge(&__outcome),
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 40, "a plain function expands to at most 40 lines besides its body");
+    assert!(code.lines().count() - body <= 44, "a plain function expands to at most 44 lines besides its body");
 }
 
 #[test]
@@ -100,18 +105,24 @@ fn a_method_with_all_options() {
                 static __RETRYABLE_NAME: my::retry::__private::Name = my::retry::__private::function_name!(
                     "put"
                 );
-                let (mut __operation, mut __is_delayed) = my::retry::__private::begin(
+                let mut __operation = my::retry::__private::begin(
                     my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                 );
+                let mut __last = my::retry::__private::last(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
                             my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = my::retry::__private::unrecovered(
+                        my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = my::retry::__private::place(&__operation)
                         .run(async {
@@ -146,12 +157,11 @@ fn a_method_with_all_options() {
                         my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                         my::retry::__private::judge_idempotent(&__outcome, false),
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -173,18 +183,24 @@ fn a_function_with_a_strategy_of_its_own() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "ping"
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = ::retry_core::__private::place(&__operation)
                         .run(async {
@@ -200,12 +216,11 @@ fn a_function_with_a_strategy_of_its_own() {
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                         ::retry_core::__private::judge(&__outcome),
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -227,18 +242,24 @@ fn a_strategy_from_a_call() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "ping"
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = ::retry_core::__private::place(&__operation)
                         .run(async {
@@ -254,12 +275,11 @@ fn a_strategy_from_a_call() {
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                         ::retry_core::__private::judge(&__outcome),
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -287,8 +307,7 @@ fn limits_an_observer_and_a_context() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let mut __last = ::core::option::Option::None;
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .with_observer(::retry_core::__private::static_observer(&METRICS)),
                     ::retry_core::__private::max_time(
@@ -296,6 +315,7 @@ fn limits_an_observer_and_a_context() {
                         ::core::option::Option::Some(self.timeout),
                     ),
                 );
+                let mut __last = ::core::option::Option::None;
                 let mut __context = ::retry_core::__private::context(&__operation);
                 loop {
                     loop {
@@ -303,10 +323,16 @@ fn limits_an_observer_and_a_context() {
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                 .with_observer(::retry_core::__private::static_observer(&METRICS)),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
@@ -314,30 +340,33 @@ fn limits_an_observer_and_a_context() {
                         &mut __operation,
                     );
                     let context = ::retry_core::__private::attempt_context(&__context, &__operation);
-                    let __attempted = ::retry_core::__private::attempt(
-                            __deadline,
-                            ::core::pin::pin!(__sleep),
-                            ::core::pin::pin!(
-                                ::retry_core::__private::place(& __operation).run(async { if false {
-                                return ::retry_core::__private::unreached:: < Result < Object,
-                                StoreError > > (); } self.send(context.attempt()). await })
-                            ),
-                        )
-                        .await;
-                    let __outcome = match __attempted {
-                        ::core::result::Result::Ok(__outcome) => __outcome,
-                        ::core::result::Result::Err(__cut) => {
-                            match ::retry_core::__private::cut(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                    .with_observer(
-                                        ::retry_core::__private::static_observer(&METRICS),
-                                    ),
-                                &mut __operation,
-                                __cut,
-                                &mut __last,
-                            ) {
-                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                    let __outcome = {
+                        let __attempted = ::retry_core::__private::attempt(
+                                __deadline,
+                                ::core::pin::pin!(__sleep),
+                                ::core::pin::pin!(
+                                    ::retry_core::__private::place(& __operation).run(async { if
+                                    false { return ::retry_core::__private::unreached:: < Result <
+                                    Object, StoreError > > (); } self.send(context.attempt()). await
+                                    })
+                                ),
+                            )
+                            .await;
+                        match __attempted {
+                            ::core::result::Result::Ok(__outcome) => __outcome,
+                            ::core::result::Result::Err(__cut) => {
+                                match ::retry_core::__private::cut(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                                        .with_observer(
+                                            ::retry_core::__private::static_observer(&METRICS),
+                                        ),
+                                    &mut __operation,
+                                    __cut,
+                                    &mut __last,
+                                ) {
+                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                                }
                             }
                         }
                     };
@@ -362,7 +391,6 @@ fn limits_an_observer_and_a_context() {
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -384,9 +412,10 @@ fn a_weight_and_what_was_used() {
                     "complete"
                 );
                 let __weight: u32 = prompt.tokens();
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 ::retry_core::__private::weigh(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
                     &mut __operation,
@@ -397,10 +426,15 @@ fn a_weight_and_what_was_used() {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = ::retry_core::__private::place(&__operation)
                         .run(async {
@@ -422,12 +456,11 @@ fn a_weight_and_what_was_used() {
                             |outcome| tokens(outcome),
                         ),
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -448,46 +481,53 @@ fn a_long_poll() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "receive"
                 );
-                let mut __last = ::core::option::Option::None;
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::long_polling(::retry_core::__private::unlimited()),
                 );
+                let mut __last = ::core::option::Option::None;
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                     );
-                    let __attempted = ::retry_core::__private::attempt(
-                            __deadline,
-                            ::core::pin::pin!(__sleep),
-                            ::core::pin::pin!(
-                                ::retry_core::__private::place(& __operation).run(async { if false {
-                                return ::retry_core::__private::unreached:: < Result < Messages,
-                                StoreError > > (); } receive_once(). await })
-                            ),
-                        )
-                        .await;
-                    let __outcome = match __attempted {
-                        ::core::result::Result::Ok(__outcome) => __outcome,
-                        ::core::result::Result::Err(__cut) => {
-                            match ::retry_core::__private::cut(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                __cut,
-                                &mut __last,
-                            ) {
-                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                    let __outcome = {
+                        let __attempted = ::retry_core::__private::attempt(
+                                __deadline,
+                                ::core::pin::pin!(__sleep),
+                                ::core::pin::pin!(
+                                    ::retry_core::__private::place(& __operation).run(async { if
+                                    false { return ::retry_core::__private::unreached:: < Result <
+                                    Messages, StoreError > > (); } receive_once(). await })
+                                ),
+                            )
+                            .await;
+                        match __attempted {
+                            ::core::result::Result::Ok(__outcome) => __outcome,
+                            ::core::result::Result::Err(__cut) => {
+                                match ::retry_core::__private::cut(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                    __cut,
+                                    &mut __last,
+                                ) {
+                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                                }
                             }
                         }
                     };
@@ -500,7 +540,6 @@ fn a_long_poll() {
                     ) {
                         return __outcome;
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -522,8 +561,7 @@ fn a_function_that_blocks() {
                     "get"
                 );
                 let __blocking_timer = self.clock();
-                let mut __last = ::core::option::Option::None;
-                let (mut __operation, _) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .with_blocking_timer(
                             ::retry_core::__private::blocking_timer(&__blocking_timer),
@@ -533,6 +571,7 @@ fn a_function_that_blocks() {
                         ::core::option::Option::None,
                     ),
                 );
+                let mut __last = ::core::option::Option::None;
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
@@ -550,6 +589,16 @@ fn a_function_that_blocks() {
                             __cut,
                             &mut __last,
                         );
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                            .with_blocking_timer(
+                                ::retry_core::__private::blocking_timer(&__blocking_timer),
+                            ),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
                     }
                     let __outcome = ::retry_core::__private::place(&__operation)
                         .run_blocking(|| -> Result<_, StoreError> { self.send() });
@@ -585,14 +634,14 @@ fn a_function_for_failures_with_limits() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let mut __last = ::core::option::Option::None;
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::None,
                     ),
                 );
+                let mut __last = ::core::option::Option::None;
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     &__operation,
@@ -602,39 +651,50 @@ fn a_function_for_failures_with_limits() {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                     );
-                    let __attempted = ::retry_core::__private::attempt(
-                            __deadline,
-                            ::core::pin::pin!(__sleep),
-                            ::core::pin::pin!(
-                                ::retry_core::__private::place(& __operation).run(async { if false {
-                                return ::retry_core::__private::unreached:: < Result < Object,
-                                StoreError > > (); } client.send(). await })
-                            ),
-                        )
-                        .await;
                     let mut __is_over = false;
-                    let __outcome = match __attempted {
-                        ::core::result::Result::Ok(__outcome) => __outcome,
-                        ::core::result::Result::Err(__cut) => {
-                            match ::retry_core::__private::cut_unsettled(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                __cut,
-                                &mut __last,
-                            ) {
-                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                ::core::ops::ControlFlow::Break(__outcome) => {
-                                    __is_over = true;
-                                    __outcome
+                    let __outcome = if ::retry_core::__private::is_unrecovered(
+                        &__operation,
+                        &mut __last,
+                    ) {
+                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                        {
+                            __is_over = true;
+                            __outcome
+                        }
+                    } else {
+                        {
+                            let __attempted = ::retry_core::__private::attempt(
+                                    __deadline,
+                                    ::core::pin::pin!(__sleep),
+                                    ::core::pin::pin!(
+                                        ::retry_core::__private::place(& __operation).run(async { if
+                                        false { return ::retry_core::__private::unreached:: < Result
+                                        < Object, StoreError > > (); } client.send(). await })
+                                    ),
+                                )
+                                .await;
+                            match __attempted {
+                                ::core::result::Result::Ok(__outcome) => __outcome,
+                                ::core::result::Result::Err(__cut) => {
+                                    match ::retry_core::__private::cut_unsettled(
+                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                        &mut __operation,
+                                        __cut,
+                                        &mut __last,
+                                    ) {
+                                        ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                        ::core::ops::ControlFlow::Break(__outcome) => {
+                                            __is_over = true;
+                                            __outcome
+                                        }
+                                    }
                                 }
                             }
                         }
@@ -657,7 +717,6 @@ fn a_function_for_failures_with_limits() {
                     ) {
                         return ::retry_core::__private::outcome(__end);
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -684,34 +743,49 @@ fn a_closure_for_the_end() {
                 let __started = ::retry_core::__private::started(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __is_delayed,
                         ) else { break };
                         __wait.await;
-                        __is_delayed = false;
                     }
-                    let __outcome = ::retry_core::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
-                            }
-                            client.send().await
-                        })
-                        .await;
+                    let mut __is_over = false;
+                    let __outcome = if ::retry_core::__private::is_unrecovered(
+                        &__operation,
+                        &mut __last,
+                    ) {
+                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                        {
+                            __is_over = true;
+                            __outcome
+                        }
+                    } else {
+                        ::retry_core::__private::place(&__operation)
+                            .run(async {
+                                if false {
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                client.send().await
+                            })
+                            .await
+                    };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::core::option::Option::Some(::retry_core::__private::judge(&__outcome)),
+                        if __is_over {
+                            ::core::option::Option::None
+                        } else {
+                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                        },
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return ::retry_core::__private::tell_end(
@@ -724,7 +798,6 @@ fn a_closure_for_the_end() {
                             ),
                         );
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -745,8 +818,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let mut __last = ::core::option::Option::None;
-                let (mut __operation, _) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
                     ::retry_core::__private::until(
                         deadline,
@@ -754,6 +826,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         ::core::option::Option::None,
                     ),
                 );
+                let mut __last = ::core::option::Option::None;
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
                     &__operation,
@@ -764,24 +837,36 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         &mut __operation,
                     );
                     let mut __is_over = false;
-                    let __outcome = match __cut {
-                        ::core::option::Option::Some(__cut) => {
-                            match ::retry_core::__private::cut_unsettled(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                                &mut __operation,
-                                __cut,
-                                &mut __last,
-                            ) {
-                                ::core::ops::ControlFlow::Continue(__outcome)
-                                | ::core::ops::ControlFlow::Break(__outcome) => {
-                                    __is_over = true;
-                                    __outcome
+                    let __outcome = if ::retry_core::__private::is_unrecovered(
+                        &__operation,
+                        &mut __last,
+                    ) {
+                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                        {
+                            __is_over = true;
+                            __outcome
+                        }
+                    } else {
+                        match __cut {
+                            ::core::option::Option::Some(__cut) => {
+                                match ::retry_core::__private::cut_unsettled(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                                        .blocking(),
+                                    &mut __operation,
+                                    __cut,
+                                    &mut __last,
+                                ) {
+                                    ::core::ops::ControlFlow::Continue(__outcome)
+                                    | ::core::ops::ControlFlow::Break(__outcome) => {
+                                        __is_over = true;
+                                        __outcome
+                                    }
                                 }
                             }
-                        }
-                        ::core::option::Option::None => {
-                            ::retry_core::__private::place(&__operation)
-                                .run_blocking(|| -> Result<Object, StoreError> { send() })
+                            ::core::option::Option::None => {
+                                ::retry_core::__private::place(&__operation)
+                                    .run_blocking(|| -> Result<Object, StoreError> { send() })
+                            }
                         }
                     };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
@@ -843,18 +928,24 @@ fn a_method_that_async_trait_has_changed() {
                     static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                         "put"
                     );
-                    let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                    let mut __operation = ::retry_core::__private::begin(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                     );
+                    let mut __last = ::retry_core::__private::last(&__operation);
                     loop {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                                 &mut __operation,
-                                __is_delayed,
                             ) else { break };
                             __wait.await;
-                            __is_delayed = false;
+                        }
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
+                            &mut __operation,
+                            &mut __last,
+                        ) {
+                            return __outcome;
                         }
                         let __outcome = ::retry_core::__private::place(&__operation)
                             .run(async {
@@ -881,12 +972,11 @@ fn a_method_that_async_trait_has_changed() {
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                             ::retry_core::__private::judge(&__outcome),
                             &mut __operation,
-                            &mut (),
+                            &mut __last,
                             __outcome,
                         ) {
                             return __outcome;
                         }
-                        __is_delayed = true;
                     }
                 })
             }
@@ -912,18 +1002,24 @@ fn a_function_that_names_its_block() {
                     static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                         "get"
                     );
-                    let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                    let mut __operation = ::retry_core::__private::begin(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     );
+                    let mut __last = ::retry_core::__private::last(&__operation);
                     loop {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
-                                __is_delayed,
                             ) else { break };
                             __wait.await;
-                            __is_delayed = false;
+                        }
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                        ) {
+                            return __outcome;
                         }
                         let __outcome = ::retry_core::__private::place(&__operation)
                             .run(async {
@@ -940,12 +1036,11 @@ fn a_function_that_names_its_block() {
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             ::retry_core::__private::judge(&__outcome),
                             &mut __operation,
-                            &mut (),
+                            &mut __last,
                             __outcome,
                         ) {
                             return __outcome;
                         }
-                        __is_delayed = true;
                     }
                 };
                 future.instrument(span).boxed()
@@ -969,9 +1064,10 @@ fn a_hedge() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
+                let mut __last = ::retry_core::__private::last(&__operation);
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
@@ -992,56 +1088,62 @@ fn a_hedge() {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
-                                __is_delayed,
                             ) else { break };
                             __wait.await;
-                            __is_delayed = false;
                         }
                     }
-                    let __deadline = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                    );
-                    ::retry_core::__private::start(
+                    let __settled = if ::retry_core::__private::Race::unrecovered(
                         &mut __race,
-                        __deadline,
-                        async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
-                            }
-                            client.send(key).await
-                        },
-                    );
-                    let __settled = loop {
-                        let __raced = (&mut __race).await;
-                        match ::retry_core::__private::step(
+                        &__operation,
+                        &mut __last,
+                    ) {
+                        ::core::option::Option::Some(::core::option::Option::None)
+                    } else {
+                        let __deadline = ::retry_core::__private::deadline(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
+                        );
+                        ::retry_core::__private::start(
                             &mut __race,
-                            &mut (),
-                            __raced,
-                        ) {
-                            ::retry_core::__private::Step::Wait => {}
-                            ::retry_core::__private::Step::Hedge => {
-                                break ::core::option::Option::None;
-                            }
-                            ::retry_core::__private::Step::Over => {
-                                break ::core::option::Option::Some(::core::option::Option::None);
-                            }
-                            ::retry_core::__private::Step::Ended => {
-                                let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                    &__race,
-                                ) else { continue };
-                                let __settled = ::retry_core::__private::ended(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    ::retry_core::__private::judge_idempotent(__outcome, true),
-                                    &mut __operation,
-                                    &mut __race,
-                                );
-                                if ::core::option::Option::is_some(&__settled) {
-                                    break ::core::option::Option::Some(__settled);
+                            __deadline,
+                            async {
+                                if false {
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                client.send(key).await
+                            },
+                        );
+                        loop {
+                            let __raced = (&mut __race).await;
+                            match ::retry_core::__private::step(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                &mut __operation,
+                                &mut __race,
+                                &mut __last,
+                                __raced,
+                            ) {
+                                ::retry_core::__private::Step::Wait => {}
+                                ::retry_core::__private::Step::Hedge => {
+                                    break ::core::option::Option::None;
+                                }
+                                ::retry_core::__private::Step::Over => {
+                                    break ::core::option::Option::Some(::core::option::Option::None);
+                                }
+                                ::retry_core::__private::Step::Ended => {
+                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
+                                        &__race,
+                                    ) else { continue };
+                                    let __settled = ::retry_core::__private::ended(
+                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                        ::retry_core::__private::judge_idempotent(__outcome, true),
+                                        &mut __operation,
+                                        &mut __race,
+                                    );
+                                    if ::core::option::Option::is_some(&__settled) {
+                                        break ::core::option::Option::Some(__settled);
+                                    }
                                 }
                             }
                         }
@@ -1056,12 +1158,11 @@ fn a_hedge() {
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         __directive,
                         &mut __operation,
-                        &mut (),
+                        &mut __last,
                         __outcome,
                     ) {
                         return ::retry_core::__private::outcome(__end);
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],
@@ -1093,17 +1194,17 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let mut __last = ::core::option::Option::None;
                 let __started = ::retry_core::__private::started(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::None,
                     ),
                 );
+                let mut __last = ::core::option::Option::None;
                 let mut __context = ::retry_core::__private::context(&__operation);
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -1129,65 +1230,71 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
-                                __is_delayed,
                             ) else { break };
                             __wait.await;
-                            __is_delayed = false;
                         }
                     }
-                    let __deadline = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                    );
-                    let __next = ::retry_core::__private::next_context(&__context, &__operation);
-                    ::retry_core::__private::start(
+                    let __settled = if ::retry_core::__private::Race::unrecovered(
                         &mut __race,
-                        __deadline,
-                        async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
-                            }
-                            let context = ::retry_core::__private::NextContext::take(__next);
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let mut left = ::retry_core::__private::anew(&left);
-                            left += 1;
-                            send(&key, left, right, context.attempt()).await
-                        },
-                    );
-                    let __settled = loop {
-                        let __raced = (&mut __race).await;
-                        match ::retry_core::__private::step(
+                        &__operation,
+                        &mut __last,
+                    ) {
+                        ::core::option::Option::Some(::core::option::Option::None)
+                    } else {
+                        let __deadline = ::retry_core::__private::deadline(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
+                        );
+                        let __next = ::retry_core::__private::next_context(&__context, &__operation);
+                        ::retry_core::__private::start(
                             &mut __race,
-                            &mut __last,
-                            __raced,
-                        ) {
-                            ::retry_core::__private::Step::Wait => {}
-                            ::retry_core::__private::Step::Hedge => {
-                                break ::core::option::Option::None;
-                            }
-                            ::retry_core::__private::Step::Over => {
-                                break ::core::option::Option::Some(::core::option::Option::None);
-                            }
-                            ::retry_core::__private::Step::Ended => {
-                                let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                    &__race,
-                                ) else { continue };
-                                let __settled = ::retry_core::__private::ended(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    ::retry_core::__private::judge_idempotent(__outcome, true),
-                                    &mut __operation,
-                                    &mut __race,
-                                );
-                                if ::core::option::Option::is_some(&__settled) {
-                                    break ::core::option::Option::Some(__settled);
+                            __deadline,
+                            async {
+                                if false {
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                let context = ::retry_core::__private::NextContext::take(__next);
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let mut left = ::retry_core::__private::anew(&left);
+                                left += 1;
+                                send(&key, left, right, context.attempt()).await
+                            },
+                        );
+                        loop {
+                            let __raced = (&mut __race).await;
+                            match ::retry_core::__private::step(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                &mut __operation,
+                                &mut __race,
+                                &mut __last,
+                                __raced,
+                            ) {
+                                ::retry_core::__private::Step::Wait => {}
+                                ::retry_core::__private::Step::Hedge => {
+                                    break ::core::option::Option::None;
+                                }
+                                ::retry_core::__private::Step::Over => {
+                                    break ::core::option::Option::Some(::core::option::Option::None);
+                                }
+                                ::retry_core::__private::Step::Ended => {
+                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
+                                        &__race,
+                                    ) else { continue };
+                                    let __settled = ::retry_core::__private::ended(
+                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                        ::retry_core::__private::judge_idempotent(__outcome, true),
+                                        &mut __operation,
+                                        &mut __race,
+                                    );
+                                    if ::core::option::Option::is_some(&__settled) {
+                                        break ::core::option::Option::Some(__settled);
+                                    }
                                 }
                             }
                         }
@@ -1220,7 +1327,6 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             |__report| ::retry_core::__private::on_end(__report, count),
                         );
                     }
-                    __is_delayed = true;
                 }
             }
         "#]],

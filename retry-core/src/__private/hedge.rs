@@ -9,6 +9,7 @@ use crate::operation::{
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::pin::Pin;
 
@@ -50,7 +51,7 @@ pub fn step<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<F::Output>,
     raced: Raced<L::Cut>,
 ) -> Step {
     call.step(operation, race, last, raced, || Ok(()))

@@ -24,6 +24,7 @@ pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
 pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
 pub use crate::policy::{NoAnswer, Unanswered};
+pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
@@ -33,13 +34,13 @@ pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
-    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling, max_time, observer,
-    place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited, unreached, until,
-    wait, weigh,
+    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, long_polling, max_time,
+    observer, place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited, unreached,
+    until, wait, weigh,
 };
 pub use settle::{
-    beginning, cut, cut_unsettled, on_end, on_retry, outcome, over, settle, settle_and_tell, settle_to_end, started,
-    tell_end, tell_failure,
+    beginning, cut, cut_unsettled, is_unrecovered, last_outcome, on_end, on_retry, outcome, over, settle,
+    settle_and_tell, settle_to_end, started, tell_end, tell_failure, unrecovered,
 };
 
 /// Expands to the [`Name`] of the surrounding function, as the value of a static.

@@ -12,6 +12,7 @@ use crate::operation::{
     OperationOf, OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::{BlockingTimer, Clock, Timer};
 use std::pin::Pin;
 use std::time::Duration;
@@ -70,12 +71,12 @@ where
     <Operations as IntoSpan<T, A>>::copy(argument)
 }
 
-/// Begins an operation. The second value says whether its first attempt has a delay.
+/// Begins an operation.
 #[inline]
 pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-) -> (OperationOf<S, Unlimited, O>, bool) {
-    begin_within(call, Unlimited)
+) -> OperationOf<S, Unlimited, O> {
+    call.begin(Unlimited)
 }
 
 /// Begins an operation with time limits.
@@ -83,10 +84,14 @@ pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
 pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
-) -> (OperationOf<S, L, O>, bool) {
-    let mut operation = call.begin(limits);
-    let is_delayed = call.is_delayed(&mut operation);
-    (operation, is_delayed)
+) -> OperationOf<S, L, O> {
+    call.begin(limits)
+}
+
+/// Returns the place for the last outcome of an operation whose limits don't need one.
+#[inline]
+pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &Operation<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {
+    K::kept_outcome()
 }
 
 /// Tells the strategy the weight of an operation that begins.
@@ -139,8 +144,7 @@ pub fn stop<L: TimeLimits>(limits: L, stop: &Stop) -> L::WithStop<'_> {
     limits.with_stop(stop)
 }
 
-/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` says whether the operation has
-/// not slept the token's delay yet.
+/// Returns the next wait before an attempt; `None` once the attempt is due.
 ///
 /// If the delay were slept outside of this loop, as it is for closures, an expansion would be 50 % longer.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
@@ -148,9 +152,8 @@ pub fn stop<L: TimeLimits>(limits: L, stop: &Stop) -> L::WithStop<'_> {
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,
-    is_delayed: bool,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    call.delay_or_wait(operation, is_delayed)
+    call.delay_or_wait(operation)
 }
 
 /// Blocks the thread until the attempt is due, or returns the limit that prevents it.

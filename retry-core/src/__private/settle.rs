@@ -3,10 +3,12 @@
 use super::judge::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
-    Beginning, Call, End, Identified, LimitsOn, OnRetry, OperationOf, OptionalObserver, Outcome, Plain, explored,
+    Beginning, Call, End, Identified, LimitsOn, OnRetry, Operation, OperationOf, OptionalObserver, Outcome, Plain,
+    TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
-use crate::strategy::RetryStrategy;
+use crate::strategy::{RetryStrategy, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::{Clock, Timestamp};
 use std::ops::ControlFlow;
 
@@ -16,7 +18,7 @@ pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObse
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     cut: L::Cut,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
 ) -> ControlFlow<R, Outcome<R>> {
     operation.cut_or_end(call, cut, last).map_continue(explored::ran)
 }
@@ -27,7 +29,7 @@ pub fn over<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObs
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     cut: L::Cut,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
 ) -> R {
     let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = operation.cut_or_end(call, cut, last);
     outcome
@@ -40,9 +42,40 @@ pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     _: Call<'_, S, T, O>,
     _: &mut OperationOf<S, L, O>,
     cut: L::Cut,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
 ) -> ControlFlow<Outcome<R>, Outcome<R>> {
     OperationOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
+}
+
+/// Returns the last outcome of an operation that waited for the service in vain, and ends the operation.
+#[inline]
+pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    last: &mut impl KeptOutcome<R>,
+) -> Option<R> {
+    let outcome = operation.unrecovered(last)?;
+    operation.settle_or_end(call, None, Plain);
+    Some(explored::last(outcome))
+}
+
+/// Returns whether an operation waited for the service in vain, so that its last outcome is settled without a directive. For an
+/// expansion with `on_retry` or `on_end`.
+#[inline]
+pub fn is_unrecovered<R, K: RetryToken, L: TimeLimits, N>(
+    operation: &Operation<K, L, N>,
+    last: &mut impl KeptOutcome<R>,
+) -> bool {
+    operation.is_unrecovered() && last.is_kept()
+}
+
+/// Returns the last outcome, which was kept.
+#[cold]
+pub fn last_outcome<R>(last: &mut impl KeptOutcome<R>) -> Outcome<R> {
+    match last.take() {
+        Some(outcome) => explored::ran(outcome),
+        None => unreachable!("it is asked for only if it was kept"),
+    }
 }
 
 /// Passes the policy's directive for an outcome to the strategy, and returns the outcome if it is final. Otherwise the
@@ -55,7 +88,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<R> {
     let decision = match directive {
@@ -73,7 +106,7 @@ pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
     operation: &mut OperationOf<S, L, O>,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<End<R>> {
     let decision = operation.settle_or_end(call, directive, Plain);
@@ -86,7 +119,7 @@ pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: 
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
     operation: &mut OperationOf<S, L, O>,
-    last: &mut L::Last,
+    last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
     beginning: Beginning,
     tell: impl FnOnce(&R, &Event),

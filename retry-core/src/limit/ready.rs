@@ -10,14 +10,17 @@ pub enum Ready {
     Now,
     /// The operation waits this long, or until the waker is woken, and then asks again. A wait of zero means now.
     After(Duration),
+    /// The attempt will not be sent, because the service did not recover in time. The operation releases the token, and ends with its
+    /// last outcome and the reason [`NoRecovery`](crate::RetryError::NoRecovery). Not for a first attempt, which is always sent.
+    Stop,
 }
 
 impl Ready {
-    /// Returns how long to wait before asking again, or `None` if the attempt may be sent now.
+    /// Returns how long to wait before asking again, or `None` if the attempt may be sent now or will not be sent.
     pub const fn wait(self) -> Option<Duration> {
         match self {
             Self::After(wait) if !wait.is_zero() => Some(wait),
-            Self::After(_) | Self::Now => None,
+            Self::After(_) | Self::Now | Self::Stop => None,
         }
     }
 }

@@ -115,6 +115,31 @@ pub enum EventKind {
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },
+    /// The attempt failed, and the quota can't pay for a retry. The operation waits for evidence that the service answers again.
+    /// [`Released`](EventKind::Released) or [`Stopped`](EventKind::Stopped) follows.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    WaitingForService {
+        /// The number of operations of the strategy that wait now.
+        waiting: Option<u32>,
+        /// The class of the failure.
+        error_type: Option<RetryErrorType>,
+        /// The wait that the server asked for, which comes first; zero if it asked for none.
+        delay: Duration,
+        /// The level of the quota; `None` if the strategy has no quota.
+        quota: Option<u32>,
+        /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level.
+        quota_mode: Option<QuotaMode>,
+        /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
+        send_rate: Option<f64>,
+    },
+    /// The wait for the service is over, and the attempt is sent.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    Released {
+        /// The time that the operation has waited for the service so far, in all such waits.
+        waited: Duration,
+        /// The number of operations of the strategy that still wait.
+        waiting: Option<u32>,
+    },
     /// The quota can't pay for the retry of an operation with [long polling](crate::Retry::long_polling), which waits
     /// before it stops.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
@@ -127,8 +152,7 @@ pub enum EventKind {
     Stopped {
         /// The reason why there is no further attempt.
         reason: RetryError,
-        /// The class of the last failure. `None` if the policy did not classify it, or if `max_time` or `deadline` cut
-        /// or prevented an attempt.
+        /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended before an attempt.
         error_type: Option<RetryErrorType>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
@@ -156,7 +180,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Returns the delay before the retry for [`RetryScheduled`](EventKind::RetryScheduled), and `None` for any other
-    /// event.
+    /// event, including [`WaitingForService`](EventKind::WaitingForService), after which it is not known whether a retry follows.
     ///
     /// An `on_retry` closure can use it to check whether a retry follows.
     pub const fn delay(&self) -> Option<Duration> {
@@ -179,6 +203,8 @@ impl EventKind {
             Self::AttemptFailed { .. } => "attempt_failed",
             Self::Nested { .. } => "nested",
             Self::RetryScheduled { .. } => "retry_scheduled",
+            Self::WaitingForService { .. } => "waiting_for_service",
+            Self::Released { .. } => "released",
             Self::HeldBack { .. } => "held_back",
             Self::Stopped { .. } => "stopped",
             Self::Succeeded { .. } => "succeeded",

@@ -147,6 +147,16 @@ impl Observer for MetricsObserver {
                 series.backoff.record(delay);
                 series.set_levels(Levels { quota, quota_mode, send_rate });
             }
+            EventKind::WaitingForService { waiting, quota, quota_mode, send_rate, .. } => {
+                let series = self.series(event);
+                series.set_levels(Levels { quota, quota_mode, send_rate });
+                series.set_waiting(waiting);
+            }
+            EventKind::Released { waited, waiting } => {
+                let series = self.series(event);
+                series.service_wait.record(waited);
+                series.set_waiting(waiting);
+            }
             EventKind::Stopped { reason, quota, quota_mode, send_rate, .. } => {
                 self.series(event).end(event, reason.as_str(), Levels { quota, quota_mode, send_rate });
             }
@@ -209,11 +219,18 @@ static OPERATION_ATTEMPTS: Metric =
 static BACKOFF: Metric = Metric::new("retry_backoff_seconds", Unit::Seconds, "The delay before a retry.");
 static LIMITER_WAIT: Metric =
     Metric::new("retry_limiter_wait_seconds", Unit::Seconds, "One wait for a limiter, which can end earlier.");
+static SERVICE_WAIT: Metric = Metric::new(
+    "retry_service_wait_seconds",
+    Unit::Seconds,
+    "The time for which an operation waited for the service before it was sent.",
+);
+static WAITING: Metric =
+    Metric::new("retry_waiting_operations", Unit::Count, "The operations that wait for the service.");
 static QUOTA_LEVEL: Metric = Metric::new("retry_quota_level", Unit::Count, "The level of the retry quota.");
 static QUOTA_MODE: Metric = Metric::new(
     "retry_quota_mode",
     Unit::Count,
-    "What a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted.",
+    "What a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted, 4 waiting.",
 );
 static SEND_RATE: Metric =
     Metric::new("retry_send_rate", Unit::CountPerSecond, "The limit on sends, once there is one.");
@@ -223,10 +240,10 @@ fn describe_all() {
         for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &FAILED_ATTEMPTS, &RETRIES, &HEDGES] {
             recorder.describe_counter((*name).into(), Some(*unit), (*meaning).into());
         }
-        for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT] {
+        for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT, &SERVICE_WAIT] {
             recorder.describe_histogram((*name).into(), Some(*unit), (*meaning).into());
         }
-        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &QUOTA_MODE, &SEND_RATE] {
+        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &QUOTA_MODE, &SEND_RATE, &WAITING] {
             recorder.describe_gauge((*name).into(), Some(*unit), (*meaning).into());
         }
     });
@@ -246,6 +263,7 @@ const fn number_of(mode: QuotaMode) -> f64 {
         QuotaMode::Spending => 1.0,
         QuotaMode::Congested => 2.0,
         QuotaMode::Exhausted => 3.0,
+        QuotaMode::Waiting => 4.0,
     }
 }
 
@@ -260,6 +278,7 @@ struct Series {
     operation_attempts: Histogram,
     backoff: Histogram,
     limiter_wait: Histogram,
+    service_wait: Histogram,
     /// By outcome.
     operations: Handles<&'static str, Counter>,
     /// By the class of the failure.
@@ -273,6 +292,7 @@ struct Series {
     quota_level: OnceLock<Gauge>,
     quota_mode: OnceLock<Gauge>,
     send_rate: OnceLock<Gauge>,
+    waiting: OnceLock<Gauge>,
 }
 
 impl Series {
@@ -286,6 +306,7 @@ impl Series {
             operation_attempts: OPERATION_ATTEMPTS.histogram(labels.clone()),
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
+            service_wait: SERVICE_WAIT.histogram(labels.clone()),
             operations: Handles::new(),
             failed_attempts: Handles::new(),
             retries: Handles::new(),
@@ -293,6 +314,7 @@ impl Series {
             quota_level: OnceLock::new(),
             quota_mode: OnceLock::new(),
             send_rate: OnceLock::new(),
+            waiting: OnceLock::new(),
             labels,
             strategy,
         }
@@ -323,19 +345,30 @@ impl Series {
     }
 
     fn set_levels(&self, Levels { quota, quota_mode, send_rate }: Levels) {
-        let Some(strategy) = &self.strategy else { return };
-        let set = |place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>| {
-            let Some(value) = value else { return };
-            if let Some(gauge) = place.get() {
-                return gauge.set(value);
-            }
-            // The recorder is called outside of the initialization, which other threads would wait for.
-            let gauge = metric.gauge(vec![strategy.clone()]);
-            place.get_or_init(|| gauge).set(value);
-        };
-        set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
-        set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
-        set(&self.send_rate, &SEND_RATE, send_rate);
+        self.set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
+        self.set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
+        self.set(&self.send_rate, &SEND_RATE, send_rate);
+        // An operation that is dropped while it waits has no event. But nobody waits if the quota is in another mode.
+        if quota_mode.is_some_and(|mode| mode != QuotaMode::Waiting)
+            && let Some(gauge) = self.waiting.get()
+        {
+            gauge.set(0.0);
+        }
+    }
+
+    fn set_waiting(&self, waiting: Option<u32>) {
+        self.set(&self.waiting, &WAITING, waiting.map(f64::from));
+    }
+
+    /// Sets a gauge of the strategy, if the strategy has a name.
+    fn set(&self, place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>) {
+        let (Some(strategy), Some(value)) = (&self.strategy, value) else { return };
+        if let Some(gauge) = place.get() {
+            return gauge.set(value);
+        }
+        // The recorder is called outside of the initialization, which other threads would wait for.
+        let gauge = metric.gauge(vec![strategy.clone()]);
+        place.get_or_init(|| gauge).set(value);
     }
 }
 

@@ -59,6 +59,7 @@ impl NoHedge {
             RetryError::Disabled => Self::Disabled,
             RetryError::Stopped => Self::Stopped,
             RetryError::NotRetryable
+            | RetryError::NoRecovery
             | RetryError::NotRepeatable
             | RetryError::RetryAfterTooLong
             | RetryError::ForeignToken

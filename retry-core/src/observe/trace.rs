@@ -125,6 +125,8 @@ mod with_tracing {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
             EventKind::HeldBack { .. }
+            | EventKind::WaitingForService { .. }
+            | EventKind::Released { .. }
             | EventKind::Nested { .. }
             | EventKind::HedgeSent
             | EventKind::HedgeNotSent { .. }
@@ -201,7 +203,7 @@ mod with_tracing {
         }
     }
 
-    /// Emits an event of an operation with long polling, a hedge, or within another one.
+    /// Emits an event of an operation that waits for the service, with long polling, a hedge, or within another one.
     fn emit_optional(
         level: Level,
         (operation, id): (&'static str, OperationId),
@@ -221,6 +223,34 @@ mod with_tracing {
                     attempt,
                     wait_ms = millis(wait),
                     "held back"
+                );
+            }
+            EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate } => event!(
+                level,
+                "waiting_for_service",
+                operation,
+                operation_id,
+                strategy,
+                attempt,
+                error_type = name_of(error_type),
+                delay_ms = millis(delay),
+                waiting,
+                quota,
+                quota_mode = quota_mode.map(QuotaMode::as_str),
+                send_rate,
+                "waiting for the service"
+            ),
+            EventKind::Released { waited, waiting } => {
+                event!(
+                    level,
+                    "released",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    waited_ms = millis(waited),
+                    waiting,
+                    "released"
                 );
             }
             EventKind::Nested { outer, max_attempts } => {

@@ -16,7 +16,7 @@ use std::time::Duration;
 impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Blocks the thread until the attempt is due. Returns the limit that prevents the attempt, if one does.
     ///
-    /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the limiter's
+    /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the strategy's
     /// permission after [`MAX_STANDING_WAITS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
         let mut standing = StandingClock::default();
@@ -37,7 +37,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
                     self.park_until(self.now().saturating_add(wait), &wake);
                     false
                 }
-                Reason::Limiter(wake) => {
+                Reason::Limiter(wake) | Reason::Service(wake) => {
                     let is_woken = self.park(wait, wake.as_ref());
                     !is_woken && standing.is_exhausted_at(self.timer().now())
                 }

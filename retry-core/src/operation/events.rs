@@ -6,7 +6,7 @@ use super::{Call, Operation, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
-use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use std::time::Duration;
 
@@ -63,13 +63,16 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         if let TokenState::Held(token) = &*guard.token {
             self.record.delayed(token.delay());
-            let kind = || EventKind::RetryScheduled {
-                error_type: failure.error_type(),
-                delay: token.delay(),
-                delay_source: token.delay_source(),
-                quota: call.strategy.quota_level(),
-                quota_mode: call.strategy.quota_mode(),
-                send_rate: call.strategy.send_rate(),
+            let (error_type, delay, delay_source) = (failure.error_type(), token.delay(), token.delay_source());
+            let kind = || {
+                let (quota, quota_mode) = (call.strategy.quota_level(), call.strategy.quota_mode());
+                let send_rate = call.strategy.send_rate();
+                if delay_source == DelaySource::Service {
+                    let waiting = call.strategy.waiting_operations();
+                    EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate }
+                } else {
+                    EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate }
+                }
             };
             call.tell(&self.observed, Level::Debug, attempt, kind);
             driver.tell(|beginning| call.event(beginning, attempt, kind()));

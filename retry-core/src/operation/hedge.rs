@@ -61,6 +61,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if operation.is_stopped() {
             return Err(NoHedge::Stopped);
         }
+        operation.make_token(self.strategy, &self.clock());
         let TokenState::Held(first) = &operation.token else { return Err(NoHedge::NotSold) };
         let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock()).map_err(NoHedge::of)?);
         let guard = ReleaseGuard::new(&mut hedge, self.strategy);

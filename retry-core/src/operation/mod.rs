@@ -62,6 +62,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Operation<K, L: TimeLimits, N> {
     token: TokenState<K>,
+    /// The first attempt is made, and its token holds nothing, so it is made when it is needed.
+    is_unmade: bool,
+    /// Whether the operation has not slept the token's delay yet, for a driver that asks for all waits in one place.
+    is_delayed: bool,
     limits: L,
     /// The time limit that was over before an attempt could begin.
     stopped: Option<L::Cut>,
@@ -80,6 +84,17 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         limits.start(&self.timer());
         let observed = self.observe();
         let record = Record::begin(self.name(), self.strategy);
+        if self.strategy.starts_empty() {
+            return Operation {
+                token: TokenState::Returned,
+                is_unmade: true,
+                is_delayed: false,
+                limits,
+                stopped: None,
+                observed,
+                record,
+            };
+        }
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {
@@ -87,7 +102,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        Operation { token, limits, stopped: None, observed, record }
+        Operation { token, is_unmade: false, is_delayed: true, limits, stopped: None, observed, record }
     }
 }
 
@@ -122,7 +137,15 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Returns whether the operation holds the token of its first attempt.
     #[inline]
     pub(crate) fn is_first(&self) -> bool {
-        matches!(&self.token, TokenState::Held(token) if token.attempt() == 1)
+        self.is_unmade || matches!(&self.token, TokenState::Held(token) if token.attempt() == 1)
+    }
+
+    /// Makes the token of the first attempt, if it was not made yet.
+    #[inline]
+    fn make_token<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, clock: &dyn Clock) {
+        if std::mem::take(&mut self.is_unmade) {
+            self.token = strategy.empty_token(clock).map_or(TokenState::Refused, TokenState::Held);
+        }
     }
 
     /// Returns the number of attempts, including the current one.

@@ -7,6 +7,7 @@ use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{RetryStrategy, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::mem;
 use std::ops::ControlFlow;
@@ -191,6 +192,21 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         self.outcome.take()
     }
 
+    /// Takes the last outcome of an operation that waited for the service in vain, so that no attempt follows. Returns whether it did.
+    #[inline]
+    pub fn unrecovered<L: TimeLimits, N>(
+        &mut self,
+        operation: &Operation<K, L, N>,
+        last: &mut impl KeptOutcome<F::Output>,
+    ) -> bool {
+        let outcome = operation.unrecovered(last);
+        let ends = outcome.is_some();
+        if ends {
+            self.outcome = outcome;
+        }
+        ends
+    }
+
     /// Starts the next attempt. If its time is over already, `make` is not called.
     #[inline]
     pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
@@ -226,7 +242,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-        last: &mut L::Last,
+        last: &mut impl KeptOutcome<F::Output>,
         Raced(happened): Raced<L::Cut>,
         permit: impl FnOnce() -> Result<(), NoHedge>,
     ) -> Step {
@@ -327,7 +343,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-        last: &mut L::Last,
+        last: &mut impl KeptOutcome<F::Output>,
         cut: L::Cut,
     ) -> Step {
         match OperationOf::<S, L, O>::cut(cut, last) {

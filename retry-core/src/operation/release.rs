@@ -1,6 +1,6 @@
 //! The token of an operation, and the guard that releases it if the attempt is given up.
 
-use crate::strategy::{RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, RetryStrategy, RetryToken};
 
 /// The state of an operation's token.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub(super) enum TokenState<K> {
     Returned,
     /// The token was released because its attempt was not sent, after this number of attempts.
     Unsent(u32),
+    /// The service did not recover while the operation waited for it, after this number of attempts. The token was released.
+    NoRecovery(u32),
 }
 
 impl<K: RetryToken> TokenState<K> {
@@ -22,13 +24,19 @@ impl<K: RetryToken> TokenState<K> {
         std::mem::replace(self, Self::Returned)
     }
 
+    /// Returns whether the next attempt waits for the service.
+    #[inline]
+    pub(super) fn waits_for_service(&self) -> bool {
+        matches!(self, Self::Held(token) if token.delay_source() == DelaySource::Service)
+    }
+
     /// Returns the number of attempts, including the one that the token is for.
     #[inline]
     pub(super) fn attempts(&self) -> u32 {
         match self {
             Self::Held(token) => token.attempt(),
             Self::Refused | Self::Returned => 1,
-            Self::Unsent(attempts) => *attempts,
+            Self::Unsent(attempts) | Self::NoRecovery(attempts) => *attempts,
         }
     }
 }

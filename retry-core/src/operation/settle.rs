@@ -5,6 +5,7 @@ use super::release::{ReleaseGuard, TokenState};
 use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, RefusedPoll, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::Clock;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -32,40 +33,32 @@ pub struct End<R> {
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
-    /// Concludes an attempt: settles its outcome with `settle`, and keeps the outcome unless it is final.
-    ///
-    /// `settle` calls [`settle`](Operation::settle) with the directive for the outcome. There is no directive if the time
-    /// is over, which the last argument says.
+    /// Returns the outcome of an attempt, and whether the time is over: then it is the outcome of the operation.
     #[inline]
-    pub(crate) fn conclude<R, S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
-        &mut self,
-        call: Call<'_, S, T, O>,
+    pub(crate) fn attempted<R>(
         attempted: Result<Outcome<R>, L::Cut>,
-        last: &mut L::Last,
-        settle: impl FnOnce(&mut Self, &Outcome<R>, bool) -> Decision,
-    ) -> ControlFlow<End<R>>
+        last: &mut impl KeptOutcome<R>,
+    ) -> (Outcome<R>, bool)
     where
         L: LimitsOn<R>,
     {
-        let (outcome, is_over) = match attempted {
+        match attempted {
             Ok(outcome) => (outcome, false),
             Err(cut) => match Self::cut(cut, last) {
                 ControlFlow::Continue(outcome) => (explored::ran(outcome), false),
                 ControlFlow::Break(outcome) => (explored::ran(outcome), true),
             },
-        };
-        let decision = settle(self, &outcome, is_over);
-        self.finish(call, decision, last, outcome)
+        }
     }
 
     /// Returns the outcome of an attempt that was cut or could not be made: [`ControlFlow::Continue`] with the outcome of
     /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over.
     #[cold]
-    pub(crate) fn cut<R>(cut: L::Cut, last: &mut L::Last) -> ControlFlow<R, R>
+    pub(crate) fn cut<R>(cut: L::Cut, last: &mut impl KeptOutcome<R>) -> ControlFlow<R, R>
     where
         L: LimitsOn<R>,
     {
-        L::cut(cut, || L::take(last))
+        L::cut(cut, || last.take())
     }
 
     /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.
@@ -110,6 +103,11 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
+        if self.is_unmade {
+            call.strategy.record_first_success(&success, &call.clock());
+            self.tell_success(call, 1, true);
+            return Decision::Stop { attempts: 1, reason: None };
+        }
         let (attempts, recorded) = match self.token.take() {
             TokenState::Held(token) => {
                 (token.attempt(), call.strategy.record_success(token, &success, &call.clock()).is_ok())
@@ -141,12 +139,15 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
+        self.make_token(call.strategy, &call.clock());
         let is_stopped = self.is_stopped();
         let is_prevented = !driver.is_repeatable() && matches!(directive, RetryDirective::Retry { .. });
         let failure = Failure::from_directive(if is_prevented { directive.without_retry() } else { *directive })
             .with_remaining(self.limits.remaining(&call.timer()))
             .with_retries_enabled(strategy::retries_enabled() && !is_stopped)
-            .with_sent(driver.was_sent());
+            .with_sent(driver.was_sent())
+            .with_attempt_bound(!driver.has_unlimited_attempts())
+            .with_attempt_timeout(self.limits.attempt_timeout());
         // The strategy learns only that there is no retry.
         let own_reason = |reason| match reason {
             _ if is_prevented => RetryError::NotRepeatable,
@@ -169,6 +170,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             }
             Ok(token) => {
                 self.token = TokenState::Held(token);
+                self.is_delayed = true;
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
                     call.tell_nesting(&self.observed, self.record.mark());
@@ -200,6 +202,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             return Err(self.stop(call, error_type, attempts, RetryError::QuotaExhausted, driver));
         };
         self.token = TokenState::Unsent(attempts);
+        self.is_delayed = true;
         self.limits.refuse(RefusedPoll { error_type, wait });
         self.tell_held_back(call, attempts, wait);
         Ok(())
@@ -214,7 +217,11 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         driver: impl Driver,
     ) -> Decision {
-        let (attempts, (reason, error_type), was_sent) = (self.attempts(), self.limits.end(), driver.was_sent());
+        let (attempts, was_sent) = (self.attempts(), driver.was_sent());
+        let (reason, error_type) = match self.token {
+            TokenState::NoRecovery(_) => (RetryError::NoRecovery, None),
+            _ => self.limits.end(),
+        };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
         let reason = self.stop(call, error_type, attempts, reason, driver);
         if !was_sent {
@@ -229,7 +236,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
         cut: L::Cut,
-        last: &mut L::Last,
+        last: &mut impl KeptOutcome<R>,
     ) -> ControlFlow<R, R>
     where
         L: LimitsOn<R>,
@@ -241,7 +248,20 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         flow
     }
 
-    /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if a time limit
+    /// Returns the last outcome of an operation that waited for the service in vain, so that no attempt follows. The driver settles it
+    /// without a directive.
+    #[inline]
+    pub(crate) fn unrecovered<R>(&self, last: &mut impl KeptOutcome<R>) -> Option<Outcome<R>> {
+        if self.is_unrecovered() { last.take().map(explored::ran) } else { None }
+    }
+
+    /// Returns whether the operation waited for the service in vain.
+    #[inline]
+    pub(crate) fn is_unrecovered(&self) -> bool {
+        matches!(self.token, TokenState::NoRecovery(_))
+    }
+
+    /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if the operation
     /// may need it later.
     ///
     /// If its `Drop` panics, the token of the paid retry is released.
@@ -251,7 +271,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
         decision: Decision,
-        last: &mut L::Last,
+        last: &mut impl KeptOutcome<R>,
         outcome: Outcome<R>,
     ) -> ControlFlow<End<R>>
     where
@@ -262,9 +282,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 ControlFlow::Break(End { outcome: explored::last(outcome), attempts, reason })
             }
             Decision::Retry => {
+                let waits = self.token.waits_for_service();
                 let guard = ReleaseGuard::new(&mut self.token, call.strategy);
                 if let Some(outcome) = explored::kept(outcome) {
-                    L::keep(last, outcome);
+                    last.keep(outcome, waits);
                 }
                 guard.disarm();
                 ControlFlow::Continue(())

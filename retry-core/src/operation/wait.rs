@@ -3,11 +3,12 @@
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, TokenState};
 use super::{Call, Operation, OperationOf, OptionalObserver, Stop, TimeLimits};
-use crate::limit::EarlyWake;
+use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
-use crate::strategy::{LazyWaker, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, LazyWaker, RetryStrategy, RetryToken};
 use crate::time::{Clock, Timer};
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(super) enum Reason {
     Delay(Option<EarlyWake>),
     /// A limiter, which can end the wait early if it asked for a waker. So can a [`Stop`].
     Limiter(Option<EarlyWake>),
+    /// The service. Evidence that it answers can end the wait early, and so can a [`Stop`].
+    Service(Option<EarlyWake>),
     /// Either of the others, but a test guard skips the wait.
     Skipped(SkippedWait),
 }
@@ -52,7 +55,7 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         let guard = ReleaseGuard::new(&mut operation.token, strategy);
         let sleep = match reason {
             Reason::Skipped(_) => None,
-            Reason::Delay(_) | Reason::Limiter(_) => Some(Box::pin(timer.sleep(delay))),
+            Reason::Delay(_) | Reason::Limiter(_) | Reason::Service(_) => Some(Box::pin(timer.sleep(delay))),
         };
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
@@ -89,11 +92,12 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
     /// Polls the wait, and leaves the guard alone.
     #[inline]
     pub(crate) fn poll_unguarded(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let is_first_poll = !std::mem::replace(&mut self.was_polled, true);
+        let is_first_poll = !mem::replace(&mut self.was_polled, true);
         if let Some(sleep) = &mut self.sleep {
             let is_woken = matches!(
                 &self.reason,
-                Reason::Limiter(Some(wake)) | Reason::Delay(Some(wake)) if wake.register(context.waker())
+                Reason::Limiter(Some(wake)) | Reason::Service(Some(wake)) | Reason::Delay(Some(wake))
+                    if wake.register(context.waker())
             );
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
@@ -103,7 +107,7 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
             // A limiter is asked again after each wait. With sleeps that are ready immediately and a clock that stands
             // still, it would be asked forever within one poll, and a timeout around the operation could not end it. So
             // a wait that is over in its first poll yields once.
-            if is_first_poll && matches!(self.reason, Reason::Limiter(_)) {
+            if is_first_poll && matches!(self.reason, Reason::Limiter(_) | Reason::Service(_)) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -139,16 +143,14 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
-    /// Returns the next wait of either kind. `is_delayed` says whether the operation has not slept the token's delay
-    /// yet.
+    /// Returns the next wait of either kind: first the token's delay, then waits for the strategy.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     pub(crate) fn delay_or_wait<L: TimeLimits>(
         self,
         operation: &'c mut OperationOf<S, L, O>,
-        is_delayed: bool,
     ) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = if is_delayed && self.is_delayed(operation) {
+        let wait = if mem::take(&mut operation.is_delayed) && self.is_delayed(operation) {
             self.next_delay(operation)?
         } else {
             self.next_wait(operation)?
@@ -197,9 +199,24 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if let TokenState::Held(token) = &mut *guard.token {
             let waker = LazyWaker::new();
-            if let Some(wait) = self.strategy.ready(token, &self.clock(), Some(&waker)).wait() {
-                guard.disarm();
-                return self.hold_back(operation, wait, waker.into_early_wake());
+            let waits = token.delay_source() == DelaySource::Service;
+            match self.strategy.ready(token, &self.clock(), Some(&waker)) {
+                Ready::After(wait) if !wait.is_zero() => {
+                    guard.disarm();
+                    return self.hold_back(operation, wait, waker.into_early_wake());
+                }
+                Ready::Stop if token.attempt() > 1 => {
+                    guard.end();
+                    return None;
+                }
+                Ready::Now | Ready::After(_) | Ready::Stop if waits => {
+                    let (attempt, waited) = (token.attempt(), token.waited());
+                    self.tell(&operation.observed, Level::Debug, attempt, || EventKind::Released {
+                        waited,
+                        waiting: self.strategy.waiting_operations(),
+                    });
+                }
+                Ready::Now | Ready::After(_) | Ready::Stop => {}
             }
         }
         operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
@@ -242,6 +259,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         wait: Duration,
         wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
+        let is_stopped = operation.is_stopped();
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is an upper bound, so it is shortened to the time that is left. Any other wait must
         // fit into that time.
@@ -253,9 +271,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         match allowed {
             Ok(wait) => {
                 let attempt = guard.token.attempts();
-                self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
+                let reason = if guard.token.waits_for_service() {
+                    Reason::Service(wake)
+                } else {
+                    self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
+                    Reason::Limiter(wake)
+                };
                 guard.disarm();
-                Some((wait, Reason::Limiter(wake)))
+                Some((wait, reason))
+            }
+            Err(_) if guard.token.waits_for_service() && !is_stopped => {
+                guard.end();
+                None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
@@ -269,7 +296,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 /// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one, with a waker by which a
 /// [`Stop`] can end the wait. A skipped wait is subtracted from the time limits as well.
 ///
-/// A wait that the strategy can end early is not skipped, because its length is only a bound.
+/// A wait that a limiter can end early is not skipped, because its length is only a bound.
 #[inline]
 pub(super) fn skipped<K, L: TimeLimits, N>(
     operation: &mut Operation<K, L, N>,
@@ -300,6 +327,7 @@ impl Reason {
         match self {
             Self::Delay(wake) => Self::Delay(watched(wake)),
             Self::Limiter(wake) => Self::Limiter(watched(wake)),
+            Self::Service(wake) => Self::Service(watched(wake)),
             Self::Skipped(wait) => Self::Skipped(wait),
         }
     }
@@ -310,7 +338,16 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     #[cold]
     fn give_up(self) {
         let sent = self.token.attempts().saturating_sub(1);
-        if let TokenState::Held(token) = std::mem::replace(self.token, TokenState::Unsent(sent)) {
+        if let TokenState::Held(token) = mem::replace(self.token, TokenState::Unsent(sent)) {
+            self.strategy.release(token);
+        }
+    }
+
+    /// Releases the token, because the service did not recover while the operation waited for it.
+    #[cold]
+    fn end(self) {
+        let sent = self.token.attempts().saturating_sub(1);
+        if let TokenState::Held(token) = mem::replace(self.token, TokenState::NoRecovery(sent)) {
             self.strategy.release(token);
         }
     }

@@ -12,6 +12,8 @@ pub enum QuotaMode {
     Congested,
     /// The latest retry was refused, because too much is missing.
     Exhausted,
+    /// Operations wait for evidence that the service answers again.
+    Waiting,
 }
 
 impl QuotaMode {
@@ -22,6 +24,7 @@ impl QuotaMode {
             Self::Spending => "spending",
             Self::Congested => "congested",
             Self::Exhausted => "exhausted",
+            Self::Waiting => "waiting",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls with a hedge.
 
 use super::closure::{AsyncAttempts, AttemptState};
-use super::run::{Kept, report};
+use super::run::report;
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::Report;
@@ -10,6 +10,7 @@ use crate::operation::{
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
+use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -103,7 +104,7 @@ where
             let Self { mut call, hedge } = self;
             let started = start(&call.timer);
             let mut operation = call.call().begin(call.limits);
-            let mut kept = Kept::<F, L>::new(&operation, &call.timer);
+            let (mut state, mut last) = (F::State::begin(&operation, &call.timer), L::kept_outcome::<S::Token>());
             let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
             let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
             if call.call().is_delayed(&mut operation) {
@@ -114,26 +115,32 @@ where
                     let Some(wait) = call.call().wait(&mut operation) else { break };
                     wait.await;
                 }
-                call.start(&mut operation, &kept, &mut race);
-                let settled = loop {
-                    let raced = (&mut race).await;
-                    let permit = || permit(&call.policy);
-                    match call.call().step(&mut operation, &mut race, &mut kept.last, raced, permit) {
-                        Step::Wait => {}
-                        Step::Hedge => break None,
-                        Step::Over => break Some(None),
-                        Step::Ended => {
-                            let Some(outcome) = race.outcome() else { continue };
-                            let directive = call.call().evaluate(&mut operation, &call.policy, outcome);
-                            let settled = call.call().ended(&mut operation, &mut race, directive);
-                            if settled.is_some() {
-                                break Some(settled);
+                let settled = if race.unrecovered(&operation, &mut last) {
+                    Some(None)
+                } else {
+                    call.start(&mut operation, &state, &mut race);
+                    loop {
+                        let raced = (&mut race).await;
+                        let permit = || permit(&call.policy);
+                        match call.call().step(&mut operation, &mut race, &mut last, raced, permit) {
+                            Step::Wait => {}
+                            Step::Hedge => break None,
+                            Step::Over => break Some(None),
+                            Step::Ended => {
+                                let Some(outcome) = race.outcome() else { continue };
+                                let directive = call.call().evaluate(&mut operation, &call.policy, outcome);
+                                let settled = call.call().ended(&mut operation, &mut race, directive);
+                                if settled.is_some() {
+                                    break Some(settled);
+                                }
                             }
                         }
                     }
                 };
                 let (Some(directive), Some(outcome)) = (settled, race.take()) else { continue };
-                if let ControlFlow::Break(mut end) = call.settle(&mut operation, &mut kept, outcome, directive) {
+                if let ControlFlow::Break(mut end) =
+                    call.settle_race(&mut operation, &mut state, &mut last, outcome, directive)
+                {
                     race.count(&mut end);
                     break end;
                 }
@@ -159,25 +166,25 @@ where
     fn start(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
-        kept: &Kept<F, L>,
+        state: &F::State,
         race: &mut RaceOf<'_, F::Future, S, L, T>,
     ) {
         let (deadline, sleep) = self.call().deadline(operation);
         let (number, time_left) = (operation.attempts(), operation.time_left());
-        race.start(deadline, sleep, || self.function.attempt.attempt(&kept.state, number, time_left));
+        race.start(deadline, sleep, || self.function.attempt.attempt(state, number, time_left));
     }
 
     /// Lets the strategy decide whether another attempt follows, and stores the state for it.
-    fn settle(
+    fn settle_race(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
-        kept: &mut Kept<F, L>,
+        state: &mut F::State,
+        last: &mut impl KeptOutcome<F::Outcome>,
         outcome: Outcome<F::Outcome>,
         directive: Option<RetryDirective>,
     ) -> ControlFlow<End<F::Outcome>> {
         let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-        let Kept { state, last } = kept;
         let directive = directive.map(|directive| state.remember(directive));
         let decision = operation.settle_or_end(
             call,

@@ -3,11 +3,10 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{
-    Call, End, Identified, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored,
-};
+use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
+use crate::support::KeptOutcome;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -67,7 +66,7 @@ where
         async move {
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
-            let mut kept = Kept::<F, L>::new(&operation, &self.timer);
+            let (mut state, mut last) = (F::State::begin(&operation, &self.timer), L::kept_outcome::<S::Token>());
             if self.call().is_delayed(&mut operation) {
                 self.call().delay(&mut operation).await;
             }
@@ -78,17 +77,26 @@ where
                     let Some(wait) = self.call().wait(&mut operation) else { break };
                     wait.await;
                 }
+                if let Some(outcome) = operation.unrecovered(&mut last) {
+                    let ControlFlow::Break(end) = self.settle(&mut operation, &mut state, &mut last, outcome, true)
+                    else {
+                        continue;
+                    };
+                    break end;
+                }
                 let attempted = {
                     let place = Place::of(&operation);
                     let (deadline, sleep) = self.call().deadline(&mut operation);
                     // Copied: if the attempt borrowed the operation, the future would be `Send` only with tokens that are
                     // `Sync`.
                     let (number, time_left) = (operation.attempts(), operation.time_left());
-                    let (attempt, state) = (&mut self.function.attempt, &kept.state);
+                    let (attempt, state) = (&mut self.function.attempt, &state);
                     let make = move || place.run(attempt.attempt(state, number, time_left));
                     L::run_attempt(deadline, pin!(sleep), make).await
                 };
-                if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, L::outcome(attempted)) {
+                if let ControlFlow::Break(end) =
+                    self.conclude(&mut operation, &mut state, &mut last, L::outcome(attempted))
+                {
                     break end;
                 }
                 if self.call().is_delayed(&mut operation) {
@@ -136,16 +144,24 @@ where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
     {
         let mut operation = self.call().begin(self.limits);
-        let mut kept = Kept::<Blocking<F>, L>::new(&operation, &self.timer);
+        let mut state = <Blocking<F> as Attempts>::State::begin(&operation, &self.timer);
+        let mut last = L::kept_outcome::<S::Token>();
         loop {
-            let attempted = if let Some(cut) = self.call().block(&mut operation) {
+            let cut = self.call().block(&mut operation);
+            if let Some(outcome) = operation.unrecovered(&mut last) {
+                let ControlFlow::Break(end) = self.settle(&mut operation, &mut state, &mut last, outcome, true) else {
+                    continue;
+                };
+                return end;
+            }
+            let attempted = if let Some(cut) = cut {
                 Err(cut)
             } else {
                 let (number, time_left) = (operation.attempts(), operation.time_left());
                 let place = Place::of(&operation);
-                Ok(place.run_blocking(|| self.function.attempt.attempt(&kept.state, number, time_left)))
+                Ok(place.run_blocking(|| self.function.attempt.attempt(&state, number, time_left)))
             };
-            if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, attempted) {
+            if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut state, &mut last, attempted) {
                 return end;
             }
         }
@@ -171,33 +187,33 @@ where
     fn conclude(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
-        kept: &mut Kept<F, L>,
+        state: &mut F::State,
+        last: &mut impl KeptOutcome<F::Outcome>,
         attempted: Result<Outcome<F::Outcome>, L::Cut>,
+    ) -> ControlFlow<End<F::Outcome>> {
+        let (outcome, is_over) = OperationOf::<S, L, O>::attempted(attempted, last);
+        self.settle(operation, state, last, outcome, is_over)
+    }
+
+    /// Settles an outcome, without the policy if the time is over.
+    #[inline]
+    fn settle(
+        &mut self,
+        operation: &mut OperationOf<S, L, O>,
+        state: &mut F::State,
+        last: &mut impl KeptOutcome<F::Outcome>,
+        outcome: Outcome<F::Outcome>,
+        is_over: bool,
     ) -> ControlFlow<End<F::Outcome>> {
         let Self { function: Function { strategy, attempt, name }, policy, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-        let Kept { state, last } = kept;
-        operation.conclude(call, attempted, last, |operation, outcome, is_over| {
-            let directive = if is_over { None } else { Some(call.evaluate(operation, policy, outcome)) };
-            operation.settle_or_end(
-                call,
-                directive.map(|directive| state.remember(directive)),
-                explored::driver(outcome, |outcome| attempt.driver(state, outcome)),
-            )
-        })
-    }
-}
-
-/// State kept from one attempt to the next.
-pub(super) struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
-    pub(super) state: F::State,
-    pub(super) last: L::Last,
-}
-
-impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
-    #[inline]
-    pub(super) fn new(operation: &impl Identified, clock: &impl Clock) -> Self {
-        Self { state: F::State::begin(operation, clock), last: L::Last::default() }
+        let directive = if is_over { None } else { Some(call.evaluate(operation, policy, &outcome)) };
+        let decision = operation.settle_or_end(
+            call,
+            directive.map(|directive| state.remember(directive)),
+            explored::driver(&outcome, |outcome| attempt.driver(state, outcome)),
+        );
+        operation.finish(call, decision, last, outcome)
     }
 }
 

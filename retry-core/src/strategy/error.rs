@@ -27,6 +27,9 @@ pub enum RetryError {
     Stopped,
     /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
+    /// The quota couldn't pay for the retry, and the operation waited for the service in vain: there was no evidence in time that it
+    /// answers again.
+    NoRecovery,
     /// The token was issued by another strategy.
     ForeignToken,
     /// The strategy refused the retry for another reason, or it refused the initial token.
@@ -45,6 +48,7 @@ impl RetryError {
             Self::MaxTime => "max_time",
             Self::Stopped => "stopped",
             Self::QuotaExhausted => "quota_exhausted",
+            Self::NoRecovery => "no_recovery",
             Self::ForeignToken => "foreign_token",
             Self::Refused => "refused",
         }
@@ -64,6 +68,7 @@ impl fmt::Display for RetryError {
             }
             Self::Stopped => "the operation was stopped",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
+            Self::NoRecovery => "the service did not recover while the operation waited for it",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",
         })

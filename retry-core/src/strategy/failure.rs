@@ -14,6 +14,8 @@ pub struct Failure {
     remaining: Option<Duration>,
     retries_enabled: bool,
     was_sent: bool,
+    has_attempt_bound: bool,
+    attempt_timeout: Option<Duration>,
 }
 
 impl Failure {
@@ -25,7 +27,14 @@ impl Failure {
     /// Creates a failure from the directive of a policy. [`RetryDirective::Succeed`] becomes a failure that is not
     /// retryable.
     pub const fn from_directive(directive: RetryDirective) -> Self {
-        Self { directive, remaining: None, retries_enabled: true, was_sent: true }
+        Self {
+            directive,
+            remaining: None,
+            retries_enabled: true,
+            was_sent: true,
+            has_attempt_bound: true,
+            attempt_timeout: None,
+        }
     }
 
     /// Sets the time that the operation has left; `None` means no limit.
@@ -46,6 +55,20 @@ impl Failure {
     #[must_use]
     pub const fn with_sent(mut self, was_sent: bool) -> Self {
         self.was_sent = was_sent;
+        self
+    }
+
+    /// Sets the time limit of the attempt; `None` means no limit.
+    #[must_use]
+    pub const fn with_attempt_timeout(mut self, attempt_timeout: Option<Duration>) -> Self {
+        self.attempt_timeout = attempt_timeout;
+        self
+    }
+
+    /// Sets whether the number of attempts is limited; see [`is_attempt_bound`](Failure::is_attempt_bound). The default is `true`.
+    #[must_use]
+    pub const fn with_attempt_bound(mut self, is_bound: bool) -> Self {
+        self.has_attempt_bound = is_bound;
         self
     }
 
@@ -86,6 +109,18 @@ impl Failure {
     /// Returns the time that the operation has left; `None` means no limit. No wait may be longer.
     pub const fn remaining(&self) -> Option<Duration> {
         self.remaining
+    }
+
+    /// Returns the `attempt_timeout` of the operation; `None` means no limit. An answer that takes much less time is a sign of a healthy
+    /// service.
+    pub const fn attempt_timeout(&self) -> Option<Duration> {
+        self.attempt_timeout
+    }
+
+    /// Returns whether the strategy's maximum number of attempts applies to the operation. It does unless the operation has
+    /// [`unlimited_attempts`](crate::Retry::unlimited_attempts).
+    pub const fn is_attempt_bound(&self) -> bool {
+        self.has_attempt_bound
     }
 
     /// Returns whether retries are switched on. If they are off, a strategy refuses them with

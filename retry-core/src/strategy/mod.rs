@@ -24,6 +24,7 @@ mod limited;
 mod name;
 #[cfg(feature = "limiters")]
 mod paced;
+mod patient;
 mod scoped;
 mod share;
 mod standard;
@@ -45,6 +46,7 @@ pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use name::StrategyName;
 #[cfg(feature = "limiters")]
 pub use paced::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
+pub use patient::{PatientRetryStrategy, PatientRetryToken};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 #[cfg(feature = "config")]
@@ -223,6 +225,29 @@ pub trait RetryStrategy {
         Duration::ZERO
     }
 
+    /// Returns whether the initial token would hold nothing, and its attempt may be sent immediately. Then the operation makes the token
+    /// only if it is needed, which is not the case if the first attempt succeeds.
+    #[doc(hidden)]
+    #[inline]
+    fn starts_empty(&self) -> bool {
+        false
+    }
+
+    /// Returns the token of a first attempt that started empty. Called when the token is needed.
+    #[doc(hidden)]
+    fn empty_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.acquire_initial_token(clock)
+    }
+
+    /// Records the success of a first attempt that started empty, and whose token was never made.
+    #[doc(hidden)]
+    #[inline]
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        if let Ok(token) = self.acquire_initial_token(clock) {
+            _ = self.record_success(token, success, clock);
+        }
+    }
+
     /// Returns the current level of the retry quota, for events. The default is `None`, which means no quota.
     fn quota_level(&self) -> Option<u32> {
         None
@@ -231,6 +256,12 @@ pub trait RetryStrategy {
     /// Returns the state of the retry quota at present, for events. The default is `None`, which means that only the level
     /// is known.
     fn quota_mode(&self) -> Option<QuotaMode> {
+        None
+    }
+
+    /// Returns the number of operations that [wait for the service](crate::strategy::DelaySource::Service) now, for events. The default is
+    /// `None`, which means that operations never do.
+    fn waiting_operations(&self) -> Option<u32> {
         None
     }
 
@@ -310,12 +341,31 @@ macro_rules! forward_strategy {
                 ($strategy).refused_delay(token, failure)
             }
 
+            #[inline]
+            fn starts_empty(&$self) -> bool {
+                ($strategy).starts_empty()
+            }
+
+            #[inline]
+            fn empty_token(&$self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+                ($strategy).empty_token(clock)
+            }
+
+            #[inline]
+            fn record_first_success(&$self, success: &Success, clock: &dyn Clock) {
+                ($strategy).record_first_success(success, clock);
+            }
+
             fn quota_level(&$self) -> Option<u32> {
                 ($strategy).quota_level()
             }
 
             fn quota_mode(&$self) -> Option<$crate::quota::QuotaMode> {
                 ($strategy).quota_mode()
+            }
+
+            fn waiting_operations(&$self) -> Option<u32> {
+                ($strategy).waiting_operations()
             }
 
             fn send_rate(&$self) -> Option<f64> {

@@ -1,5 +1,6 @@
 //! Tokens: the state that a strategy keeps for one operation.
 
+use crate::support::KeptOutcome;
 use std::time::Duration;
 
 /// The state of one operation, issued by a [`RetryStrategy`](crate::RetryStrategy) and returned to it.
@@ -68,8 +69,25 @@ pub trait RetryToken {
     fn delay(&self) -> Duration;
 
     /// Returns the source of the delay, for events. The default is [`DelaySource::Backoff`].
+    #[inline]
     fn delay_source(&self) -> DelaySource {
         DelaySource::Backoff
+    }
+
+    /// Returns the time that the operation has waited for the service so far, see [`DelaySource::Service`]. The default is zero.
+    #[inline]
+    fn waited(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Returns the place for the last outcome, which an operation returns if it waits for the service in vain. The default keeps
+    /// none, so that the future is `Send` even if the outcome is not.
+    #[doc(hidden)]
+    #[inline]
+    fn kept_outcome<R>() -> impl KeptOutcome<R>
+    where
+        Self: Sized,
+    {
     }
 }
 
@@ -81,14 +99,17 @@ pub enum DelaySource {
     Backoff,
     /// The wait that the server asked for, which is longer than the backoff.
     RetryAfter,
+    /// The quota can't pay for the retry, so it waits until there is evidence that the service answers again.
+    Service,
 }
 
 impl DelaySource {
-    /// Returns the name of the source as used in events: `backoff` or `retry_after`.
+    /// Returns the name of the source as used in events: `backoff`, `retry_after` or `service`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Backoff => "backoff",
             Self::RetryAfter => "retry_after",
+            Self::Service => "service",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Internal helpers: the error of an invalid setting, random numbers, and synchronization primitives.
 
 mod invalid_setting;
+mod kept_outcome;
 pub(crate) mod limit_events;
 pub(crate) mod never;
 pub(crate) mod quota_events;
@@ -13,6 +14,8 @@ mod shared;
 pub(crate) mod sync;
 
 pub use invalid_setting::InvalidSetting;
+pub(crate) use kept_outcome::KeptInWait;
+pub use kept_outcome::KeptOutcome;
 #[cfg(feature = "config")]
 pub use section::ConfigSection;
 pub(crate) use shared::Shared;

@@ -2,8 +2,8 @@
 
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::operation::explored::{self, Outcome, Place};
-use crate::operation::{Attempt, Deadline, Driver, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
-use crate::policy::RetryPolicy;
+use crate::operation::{Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
+use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
 use std::fmt;
@@ -30,7 +30,7 @@ where
     /// The request of the next attempt. `None` if the request can't be cloned.
     request: Option<Req>,
     sender: Sender<Svc, Req>,
-    last: L::Last,
+    last: Option<Result<Svc::Response, Svc::Error>>,
     stage: Stage<S, A::State, T, O, L>,
 }
 
@@ -80,7 +80,7 @@ where
     /// Creates the future of a request to a service that is ready.
     pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, A, T, O, L>) -> Self {
         let sender = Sender { service, is_ready: true, request: None, response: Box::pin(None) };
-        Self { settings, request: Some(request), sender, last: L::Last::default(), stage: Stage::New }
+        Self { settings, request: Some(request), sender, last: None, stage: Stage::New }
     }
 }
 
@@ -123,6 +123,19 @@ where
                 limit
             } else {
                 ready!(running.poll_wait(settings, context));
+                if let Some(outcome) = running.operation.unrecovered(last) {
+                    let end = running.settle::<P, C, A, Req, _>(
+                        settings,
+                        last,
+                        outcome,
+                        None,
+                        Sent { was_sent: true, is_repeatable: true },
+                    );
+                    if let ControlFlow::Break(end) = end {
+                        *stage = Stage::Done;
+                        return Poll::Ready(end.outcome);
+                    }
+                }
                 let clone = request.as_ref().and_then(|request| settings.clone.clone_request(request));
                 let Running { operation, state, limit, .. } = &mut *running;
                 let (deadline, sleep) = settings.call().deadline(operation);
@@ -143,13 +156,10 @@ where
             sender.stop();
             let sent = Sent { was_sent: limit.is_sent, is_repeatable: request.is_some() };
             let call = settings.call();
-            let Running { operation, state, .. } = &mut *running;
-            let concluded = operation.conclude(call, attempted, last, |operation, outcome, is_over| {
-                let directive =
-                    (!is_over).then(|| A::remember(state, call.evaluate(operation, &settings.policy, outcome)));
-                operation.settle_or_end(call, directive, sent)
-            });
-            if let ControlFlow::Break(end) = concluded {
+            let (outcome, is_over) = OperationOf::<S, L, O>::attempted(attempted, last);
+            let directive = (!is_over).then(|| call.evaluate(&mut running.operation, &settings.policy, &outcome));
+            if let ControlFlow::Break(end) = running.settle::<P, C, A, Req, _>(settings, last, outcome, directive, sent)
+            {
                 *stage = Stage::Done;
                 return Poll::Ready(end.outcome);
             }
@@ -178,6 +188,23 @@ where
 }
 
 impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, X, T, O, L> {
+    /// Settles an outcome. There is no directive if the time is over.
+    fn settle<P, C, A: ChangeRequest<Req, State = X>, Req, R>(
+        &mut self,
+        settings: &Settings<S, P, C, A, T, O, L>,
+        last: &mut Option<R>,
+        outcome: Outcome<R>,
+        directive: Option<RetryDirective>,
+        sent: Sent,
+    ) -> ControlFlow<End<R>>
+    where
+        L: LimitsOn<R>,
+    {
+        let directive = directive.map(|directive| A::remember(&mut self.state, directive));
+        let decision = self.operation.settle_or_end(settings.call(), directive, sent);
+        self.operation.finish(settings.call(), decision, last, outcome)
+    }
+
     /// Waits until the attempt is due, or until a limit prevents it.
     fn poll_wait<P, C, A>(&mut self, settings: &Settings<S, P, C, A, T, O, L>, context: &mut Context<'_>) -> Poll<()> {
         loop {

@@ -105,7 +105,7 @@ where
     A: ChangeRequest<Req, State: Send> + Clone + Send + 'static,
     T: Timer<Sleep: Send> + Clone + Send + 'static,
     O: OptionalObserver<State: Send> + Clone + Send + 'static,
-    L: LimitsOn<Result<Svc::Response, Svc::Error>, Last: Send>
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>
         + TimeLimits<Cut: Send, Sleep<<T as Timer>::Sleep>: Send>
         + Send
         + 'static,

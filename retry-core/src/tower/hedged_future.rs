@@ -75,7 +75,7 @@ where
     let operation = settings.call().begin(settings.limits);
     let mut state = A::begin(&operation);
     let mut held = Held { settings, operation, is_sent: AtomicBool::new(false) };
-    let (mut next, mut last) = (Some(request), L::Last::default());
+    let (mut next, mut last) = (Some(request), None);
     // Only the service that was polled is ready.
     let (spare, mut prepared) = (service.clone(), Some(Prepared { service, is_ready: true }));
     let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
@@ -88,41 +88,49 @@ where
             let Some(wait) = held.settings.call().wait(&mut held.operation) else { break };
             wait.await;
         }
-        held.is_sent.store(false, Ordering::Relaxed);
-        let clone = next.as_ref().and_then(|request| held.settings.clone.clone_request(request));
-        let (deadline, sleep) = held.settings.call().deadline(&mut held.operation);
-        let (number, time_left) = (held.operation.attempts(), held.operation.time_left());
-        race.start(deadline, sleep, || {
-            let mut request = mem::replace(&mut next, clone);
-            if let Some(request) = &mut request {
-                held.settings.change.change(request, &state, number, time_left);
-            }
-            let prepared = prepared.take().unwrap_or_else(|| Prepared { service: spare.clone(), is_ready: false });
-            // If the service is ready, it takes the request when the attempt is polled first, which is now.
-            held.is_sent.store(prepared.is_ready, Ordering::Relaxed);
-            send(prepared, request, &held.is_sent)
-        });
-        let settled = loop {
-            let raced = (&mut race).await;
-            let permit = match permit(&held.settings.policy) {
-                Ok(()) if raced.is_due() && next.is_none() => Err(NoHedge::NotRepeatable),
-                Ok(()) if raced.is_due() => prepare(spare.clone()).await.map(|ready| prepared = Some(ready)),
-                permit => permit,
-            };
-            let step = held.settings.call().step(&mut held.operation, &mut race, &mut last, raced, || permit);
-            if step != Step::Hedge {
-                prepared = None;
-            }
-            match step {
-                Step::Wait => {}
-                Step::Hedge => break None,
-                Step::Over => break Some(None),
-                Step::Ended => {
-                    let Some(outcome) = race.outcome() else { continue };
-                    let directive = held.settings.call().evaluate(&mut held.operation, &held.settings.policy, outcome);
-                    let settled = held.settings.call().ended(&mut held.operation, &mut race, directive);
-                    if settled.is_some() {
-                        break Some(settled);
+        let is_over = race.unrecovered(&held.operation, &mut last);
+        if !is_over {
+            held.is_sent.store(false, Ordering::Relaxed);
+            let clone = next.as_ref().and_then(|request| held.settings.clone.clone_request(request));
+            let (deadline, sleep) = held.settings.call().deadline(&mut held.operation);
+            let (number, time_left) = (held.operation.attempts(), held.operation.time_left());
+            race.start(deadline, sleep, || {
+                let mut request = mem::replace(&mut next, clone);
+                if let Some(request) = &mut request {
+                    held.settings.change.change(request, &state, number, time_left);
+                }
+                let prepared = prepared.take().unwrap_or_else(|| Prepared { service: spare.clone(), is_ready: false });
+                // If the service is ready, it takes the request when the attempt is polled first, which is now.
+                held.is_sent.store(prepared.is_ready, Ordering::Relaxed);
+                send(prepared, request, &held.is_sent)
+            });
+        }
+        let settled = if is_over {
+            Some(None)
+        } else {
+            loop {
+                let raced = (&mut race).await;
+                let permit = match permit(&held.settings.policy) {
+                    Ok(()) if raced.is_due() && next.is_none() => Err(NoHedge::NotRepeatable),
+                    Ok(()) if raced.is_due() => prepare(spare.clone()).await.map(|ready| prepared = Some(ready)),
+                    permit => permit,
+                };
+                let step = held.settings.call().step(&mut held.operation, &mut race, &mut last, raced, || permit);
+                if step != Step::Hedge {
+                    prepared = None;
+                }
+                match step {
+                    Step::Wait => {}
+                    Step::Hedge => break None,
+                    Step::Over => break Some(None),
+                    Step::Ended => {
+                        let Some(outcome) = race.outcome() else { continue };
+                        let directive =
+                            held.settings.call().evaluate(&mut held.operation, &held.settings.policy, outcome);
+                        let settled = held.settings.call().ended(&mut held.operation, &mut race, directive);
+                        if settled.is_some() {
+                            break Some(settled);
+                        }
                     }
                 }
             }

@@ -43,10 +43,12 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             },
         ),
     };
-    let Limited { limits, last, setup: last_setup } = limited(&retried.limits, &private);
+    let Limited { limits, keeps } = limited(&retried.limits, &private);
+    let place = local("last");
+    let last = quote!(&mut #place);
     let is_limited = limits.is_some();
     let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
-    let over = Over::new(&result, is_limited && (on_retry.is_some() || on_end.is_some()));
+    let over = Over::new(&result, on_retry.is_some() || on_end.is_some());
     let cut_off = match (over.is_settled, retried.blocking) {
         (true, _) => quote!(#private::cut_unsettled),
         (false, false) => quote!(#private::cut),
@@ -54,7 +56,14 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     };
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#cut_off(#retried_call, &mut #operation, #cut, #last)), outcome.span());
-    let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
+    let parts = Parts {
+        private: &private,
+        operation: &operation,
+        call: &retried_call,
+        last: &last,
+        cut_off: &cut_off,
+        over: &over,
+    };
     let settle = Settle {
         private: &private,
         call: &retried_call,
@@ -66,19 +75,15 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         outcome: outcome.span(),
         on_retry,
         on_end,
-        is_limited,
         race: retried.hedge.as_ref().map(|_| &race),
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
-    // A function that blocks waits in one call, which needs no flag for the delay.
-    let is_delayed = local("is_delayed");
-    let (is_delayed, delay_again) =
-        if retried.blocking { (quote!(_), None) } else { (quote!(mut #is_delayed), Some(quote!(#is_delayed = true;))) };
     let begin = match limits {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
+    let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
     let turn = if let Some(evaluated) = &evaluated {
         let (wait, attempt) = (&parts.wait(), &attempt(retried));
         Turn {
@@ -98,17 +103,16 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
 
     let body = body.around(quote! {
         #call_setup
-        #last_setup
         #weight_setup
         #started
-        let (mut #operation, #is_delayed) = #begin;
+        let mut #operation = #begin;
+        let mut #place = #kept;
         #weigh
         #context_setup
         #settle_setup
         #race_setup
         loop {
             #turn
-            #delay_again
         }
     });
     quote! {
@@ -129,16 +133,17 @@ fn turn(
     settle: &TokenStream,
 ) -> TokenStream {
     let (result, is_over) = (local("outcome"), &parts.over.setup);
-    let (wait, attempt) = if retried.blocking {
+    let (wait, before, attempt) = if retried.blocking {
         let (wait, attempt) = parts.block(is_limited, &attempt(retried));
-        (quote!(#wait #context), attempt)
+        (wait, context.cloned(), attempt)
     } else {
-        let wait = parts.wait();
         let (before, attempt) = parts.within(is_limited, context, &attempt(retried));
-        (quote!(#wait #before), attempt)
+        (parts.wait(), before, attempt)
     };
+    let (ended, attempt) = parts.unless_unrecovered(&result, before, attempt);
     quote! {
         #wait
+        #ended
         #is_over
         let #result = #attempt;
         #settle
@@ -198,6 +203,8 @@ struct Parts<'a> {
     private: &'a TokenStream,
     operation: &'a Ident,
     call: &'a TokenStream,
+    /// A reference to the place for the last outcome.
+    last: &'a TokenStream,
     cut_off: &'a TokenStream,
     over: &'a Over,
 }
@@ -206,15 +213,45 @@ impl Parts<'_> {
     /// Returns the code that waits until the attempt is due.
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
-        let [wait, is_delayed] = ["wait", "is_delayed"].map(local);
+        let wait = local("wait");
         // A `while let` would borrow the timer and the observer during the wait.
         quote! {
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #is_delayed) else { break };
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
                 #wait.await;
-                #is_delayed = false;
             }
         }
+    }
+
+    /// Returns the code before an attempt that returns the last outcome if the service did not recover, and the attempt. If the outcome
+    /// is settled like any other, the attempt is skipped instead.
+    fn unless_unrecovered(
+        &self,
+        result: &Ident,
+        before: Option<TokenStream>,
+        attempt: TokenStream,
+    ) -> (TokenStream, TokenStream) {
+        let Self { private, operation, call, last, over, .. } = self;
+        if !over.is_settled {
+            let ended = quote! {
+                if let ::core::option::Option::Some(#result) = #private::unrecovered(#call, &mut #operation, #last) {
+                    return #result;
+                }
+                #before
+            };
+            return (ended, attempt);
+        }
+        // The outcome is no value of a `match`, which would keep it during the attempt.
+        let value = &over.value;
+        let attempt = quote! {
+            if #private::is_unrecovered(&#operation, #last) {
+                let #result = #private::last_outcome(#last);
+                #value
+            } else {
+                #attempt
+            }
+        };
+        (before.into_token_stream(), attempt)
     }
 
     /// Returns the setup before an attempt, and the attempt, which has a deadline if there are limits.
@@ -224,7 +261,7 @@ impl Parts<'_> {
         context: Option<&TokenStream>,
         body: &TokenStream,
     ) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, call, cut_off, over: Over { value: over, .. } } = self;
+        let Self { private, operation, call, cut_off, over: Over { value: over, .. }, .. } = self;
         if !limits {
             return (context.cloned(), quote!(#private::place(&#operation).run(#body).await));
         }
@@ -242,22 +279,21 @@ impl Parts<'_> {
                 },
             }
         };
-        let before = quote! {
-            #before
-            #context
+        let attempt = quote! {{
             let #attempted = #private::attempt(
                 #deadline,
                 ::core::pin::pin!(#sleep),
                 ::core::pin::pin!(#private::place(&#operation).run(#body)),
             )
             .await;
-        };
-        (Some(before), attempt)
+            #attempt
+        }};
+        (Some(quote!(#before #context)), attempt)
     }
 
     /// Returns the code that blocks until the attempt is due, and the attempt, which is skipped if the time is over.
     fn block(&self, limits: bool, body: &TokenStream) -> (TokenStream, TokenStream) {
-        let Self { private, operation, call, cut_off, over } = self;
+        let Self { private, operation, call, cut_off, over, .. } = self;
         let attempt = quote!(#private::place(&#operation).run_blocking(#body));
         let block = quote!(#private::block(#call, &mut #operation));
         if !limits {

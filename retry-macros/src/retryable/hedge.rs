@@ -175,10 +175,13 @@ impl Turn<'_> {
         let step = respan(step, retried.outcome.span());
         quote! {
             if !#private::Race::is_hedge(&#race) { #wait }
+            let #settled = if #private::Race::unrecovered(&mut #race, &#operation, #last) {
+                ::core::option::Option::Some(::core::option::Option::None)
+            } else {
             let #deadline = #private::deadline(#call, &mut #operation);
             #next
             #private::start(&mut #race, #deadline, #attempt);
-            let #settled = loop {
+            loop {
                 let #raced = (&mut #race).await;
                 match #step {
                     #private::Step::Wait => {}
@@ -192,7 +195,7 @@ impl Turn<'_> {
                         }
                     }
                 }
-            };
+            } };
             let (::core::option::Option::Some(#directed), ::core::option::Option::Some(#result)) = (#settled, #private::Race::take(&mut #race))
             else {
                 continue

@@ -2,7 +2,6 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
-use crate::tokens::local;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::time::Duration;
@@ -90,10 +89,8 @@ pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> 
 pub(super) struct Limited {
     /// The expression of the limits, if there are any.
     pub(super) limits: Option<TokenStream>,
-    /// A reference to the place for the last outcome.
-    pub(super) last: TokenStream,
-    /// The declaration of that place, before the loop.
-    pub(super) setup: TokenStream,
+    /// Whether the limits may need the last outcome, whatever the strategy does. Then its place is a variable before the loop.
+    pub(super) keeps: bool,
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
@@ -103,7 +100,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         (None, None) => {
             let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
             if !long_polling && stop.is_none() {
-                return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
+                return Limited { limits, keeps: false };
             }
             limits.unwrap_or_else(|| quote!(#private::unlimited()))
         }
@@ -121,12 +118,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         Some(stop) => quote!(#private::stop(#limits, &#stop)),
         None => limits,
     };
-    let last = local("last");
-    Limited {
-        limits: Some(limits),
-        last: quote!(&mut #last),
-        setup: quote!(let mut #last = ::core::option::Option::None;),
-    }
+    Limited { limits: Some(limits), keeps: true }
 }
 
 /// Returns an expression of type `Option<Duration>`.

@@ -22,7 +22,6 @@ pub(super) struct Settle<'a> {
     pub(super) outcome: Span,
     pub(super) on_retry: Option<&'a Expr>,
     pub(super) on_end: Option<&'a Expr>,
-    pub(super) is_limited: bool,
     /// The race with a hedge, if there can be one. The directive is then optional already.
     pub(super) race: Option<&'a Ident>,
 }
@@ -83,14 +82,13 @@ impl Settle<'_> {
     }
 
     fn tell_and_settle(&self) -> TokenStream {
-        let Self { private, call, result, directive, is_limited, .. } = self;
+        let Self { private, call, result, directive, .. } = self;
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);
         let some = quote!(::core::option::Option::Some(#directive));
-        let directive = match (self.race, is_limited) {
-            (Some(_), _) => directive.to_token_stream(),
-            (None, true) => quote!(if #is_over { ::core::option::Option::None } else { #some }),
-            (None, false) => some,
+        let directive = match self.race {
+            Some(_) => directive.to_token_stream(),
+            None => quote!(if #is_over { ::core::option::Option::None } else { #some }),
         };
         let settled = match self.on_failure() {
             None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #result)),

@@ -5,6 +5,8 @@ use super::max_time::MaxTime;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::operation::Stop;
+use crate::strategy::RetryToken;
+use crate::support::KeptOutcome;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -37,6 +39,10 @@ impl TimeLimits for AttemptTimeout {
 
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {
         Some((self.0, TimedOut::new(TimeLimit::Attempt, self.0)))
+    }
+
+    fn attempt_timeout(&self) -> Option<Duration> {
+        Some(self.0)
     }
 
     type Sleep<Z: Future<Output = ()>> = Z;
@@ -75,12 +81,9 @@ impl TimeLimits for AttemptTimeout {
 }
 
 impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
-    type Last = ();
-
-    fn keep((): &mut (), _: R) {}
-
-    fn take((): &mut ()) -> Option<R> {
-        None
+    #[inline]
+    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R> {
+        K::kept_outcome()
     }
 
     fn cut(cut: TimedOut, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {

@@ -4,7 +4,8 @@ use super::{LimitsOn, RefusedPoll, TimeLimits, sealed};
 use crate::operation::Stop;
 use crate::operation::timed_attempt::{Deadline, RunAttempt, run_limited};
 use crate::policy::RetryErrorType;
-use crate::strategy::RetryError;
+use crate::strategy::{RetryError, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::{Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -68,6 +69,10 @@ impl<L: TimeLimits> TimeLimits for LongPolling<L> {
         self.limits.next_cut().map(|(time, cut)| (time, PollCut::Limit(cut)))
     }
 
+    fn attempt_timeout(&self) -> Option<Duration> {
+        self.limits.attempt_timeout()
+    }
+
     type Sleep<Z: Future<Output = ()>> = L::Sleep<Z>;
 
     fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Option<L::Sleep<T::Sleep>> {
@@ -128,14 +133,8 @@ impl<L: TimeLimits> TimeLimits for LongPolling<L> {
 }
 
 impl<R, L: LimitsOn<R>> LimitsOn<R> for LongPolling<L> {
-    type Last = Option<R>;
-
-    fn keep(last: &mut Option<R>, outcome: R) {
-        *last = Some(outcome);
-    }
-
-    fn take(last: &mut Option<R>) -> Option<R> {
-        last.take()
+    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R> {
+        None::<R>
     }
 
     fn cut(cut: Self::Cut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {

@@ -4,6 +4,8 @@ use super::long_polling::LongPolling;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::operation::Stop;
+use crate::strategy::RetryToken;
+use crate::support::KeptOutcome;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -96,6 +98,10 @@ impl TimeLimits for MaxTime {
         })
     }
 
+    fn attempt_timeout(&self) -> Option<Duration> {
+        self.attempt_timeout
+    }
+
     type Sleep<Z: Future<Output = ()>> = Z;
 
     fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> Option<T::Sleep> {
@@ -136,14 +142,8 @@ impl TimeLimits for MaxTime {
 }
 
 impl<R: OutOfTime> LimitsOn<R> for MaxTime {
-    type Last = Option<R>;
-
-    fn keep(last: &mut Option<R>, outcome: R) {
-        *last = Some(outcome);
-    }
-
-    fn take(last: &mut Option<R>) -> Option<R> {
-        last.take()
+    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R> {
+        None::<R>
     }
 
     fn cut(cut: TimedOut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {

@@ -15,7 +15,8 @@ pub use unlimited::{NoSleep, Unlimited};
 use super::Stop;
 use super::timed_attempt::RunAttempt;
 use crate::policy::RetryErrorType;
-use crate::strategy::RetryError;
+use crate::strategy::{RetryError, RetryToken};
+use crate::support::KeptOutcome;
 use crate::time::{Clock, TimedOut, Timer, Timestamp};
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -95,6 +96,13 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// last call of `remaining`.
     #[doc(hidden)]
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
+
+    /// Returns the time limit of each attempt, if there is one.
+    #[doc(hidden)]
+    #[inline]
+    fn attempt_timeout(&self) -> Option<Duration> {
+        None
+    }
 
     /// The sleep until an attempt is cut. It has no values if there are no limits.
     #[doc(hidden)]
@@ -201,17 +209,9 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 /// }
 /// ```
 pub trait LimitsOn<R>: TimeLimits {
-    /// The last outcome, if the limits may need it after a wait.
+    /// Returns the place for the last outcome, for an operation with tokens of this type.
     #[doc(hidden)]
-    type Last: Default;
-
-    /// Keeps or drops the outcome of an attempt that another attempt follows.
-    #[doc(hidden)]
-    fn keep(last: &mut Self::Last, outcome: R);
-
-    /// Takes the last outcome out, if it was kept.
-    #[doc(hidden)]
-    fn take(last: &mut Self::Last) -> Option<R>;
+    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R>;
 
     /// Returns [`ControlFlow::Continue`] with the outcome of an attempt that was cut, or [`ControlFlow::Break`] with
     /// the outcome of the operation, for which `last` takes the last outcome.

@@ -6,6 +6,8 @@ use super::max_time::MaxTime;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, TimeLimits, sealed};
 use crate::operation::Stop;
+use crate::strategy::RetryToken;
+use crate::support::KeptOutcome;
 use crate::time::{Clock, Timer, Timestamp};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -96,14 +98,9 @@ impl Future for NoSleep {
 }
 
 impl<R> LimitsOn<R> for Unlimited {
-    type Last = ();
-
-    /// Drops the outcome before the wait.
     #[inline]
-    fn keep((): &mut (), _: R) {}
-
-    fn take((): &mut ()) -> Option<R> {
-        None
+    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R> {
+        K::kept_outcome()
     }
 
     fn cut(cut: Infallible, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {

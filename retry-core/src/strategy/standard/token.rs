@@ -44,6 +44,17 @@ impl RetryToken for StandardRetryToken {
 }
 
 impl StandardRetryToken {
+    /// Returns the same token again, for a strategy that continues with it if this one refuses it.
+    #[inline]
+    pub(crate) const fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
+    /// Returns the token of the next attempt, which is not paid for.
+    pub(crate) const fn unpaid(&self, delay: Duration) -> Self {
+        self.copy().next(delay, DelaySource::RetryAfter, 0)
+    }
+
     /// Returns the token of the next attempt.
     #[inline]
     const fn next(self, delay: Duration, delay_source: DelaySource, paid: u32) -> Self {
@@ -67,7 +78,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 
     /// Returns the maximum number of attempts in effect: the one that a test guard sets, or otherwise this one.
     #[inline]
-    fn in_effect(max_attempts: u32) -> u32 {
+    pub(crate) fn in_effect(max_attempts: u32) -> u32 {
         #[cfg(feature = "test")]
         if let Some(max_attempts) = crate::support::session::max_attempts() {
             return max_attempts;
@@ -113,7 +124,9 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         uncounted: u32,
     ) -> Result<StandardRetryToken, RetryError> {
         let error_type = self.checked(&token, failure)?;
-        if token.attempt().saturating_sub(uncounted) >= Self::in_effect(settings.max_attempts) {
+        if token.attempt().saturating_sub(uncounted) >= Self::in_effect(settings.max_attempts)
+            && failure.is_attempt_bound()
+        {
             return Err(RetryError::MaxAttempts);
         }
         let retry = token.retry_count().saturating_sub(uncounted);
@@ -271,6 +284,16 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             self.retry_succeeded(&self.settings, &token);
         }
         Ok(())
+    }
+
+    #[inline]
+    fn starts_empty(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn record_first_success(&self, _: &Success, _: &dyn Clock) {
+        self.quota.first_succeeded(self.settings.first_refund);
     }
 
     fn acquire_hedge(&self, token: &StandardRetryToken, clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {

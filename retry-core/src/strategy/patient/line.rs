@@ -1,0 +1,301 @@
+//! The line of the operations that wait for the service, and the evidence by which they are sent.
+//!
+//! Operations wait in the order in which the quota refused them. What is sent of them is bounded by evidence that the service has room
+//! for it: half a send for each fast success, and single probes where nothing else is sent. Retries are background traffic, which uses
+//! what the foreground leaves, as in RFC 6817 (LEDBAT).
+
+use super::token::Ticket;
+use crate::limit::Ready;
+use crate::time::Timestamp;
+use std::collections::VecDeque;
+use std::task::Waker;
+use std::time::Duration;
+
+/// The credit of a fast success. With more, a server that returns with a full queue stays full.
+const CREDIT: u32 = 1;
+/// The price of a send from the line: two fast successes.
+const SEND: u32 = 2;
+/// The most credit that is kept while nobody waits, or after a failure: less than a send. So each failure needs a new fast success
+/// before a send follows.
+const KEPT_CREDIT: u32 = 1;
+
+/// The part of the timeout of an attempt below which an answer is fast. A queue of this length is worked off before attempts time
+/// out.
+const FAST_PART_OF_TIMEOUT: f64 = 0.15;
+/// The multiple of the least latency below which an answer is fast in any case: without it, nothing is fast where the round trip is
+/// a fifth of the timeout.
+const FAST_MULTIPLE: f64 = 1.5;
+/// The same while no timeout is known.
+const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
+/// The most by which the least latency grows from one measurement of a healthy service to the next. If it followed at once, the answers
+/// of a service that is still slow would seem fast.
+const MAX_GROWTH: f64 = 1.5;
+
+/// The wait before the first probe. It doubles with each probe that fails, up to [`MAX_PROBE_WAIT`].
+const FIRST_PROBE_WAIT: Duration = Duration::from_secs(1);
+const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
+/// The least wait before a probe, in mean gaps between the first attempts of the process: all processes together send at most an
+/// eighth of their traffic as probes. With three, a thousand processes keep a server slow for twice as long.
+const GAPS_PER_PROBE: u32 = 8;
+/// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen no success after its first probe.
+const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
+/// The gap from which on a process is a rare caller: its operations wait for less than one gap.
+const RARE_CALLER_GAP: Duration = Duration::from_secs(15);
+/// How long a success shows that the service has answered a rare caller lately.
+const WARM: Duration = Duration::from_secs(90);
+
+/// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
+const LEARNED: u32 = 16;
+
+/// The state of a line. Wakers run code of the executor, so the methods return those to wake once the state is unlocked.
+#[derive(Debug)]
+pub(super) struct Line {
+    queue: VecDeque<Waiting>,
+    next_ticket: Ticket,
+    /// The number of operations in the queue that may be sent as a probe.
+    probers: usize,
+    credit: u32,
+    /// The latest time at which an attempt was sent, as far as it was measured.
+    last_send: Timestamp,
+    probe_wait: Duration,
+    /// A random factor of the wait before the next probe, so that processes don't probe in step.
+    jitter: f64,
+    /// Whether a probe was sent.
+    has_probed: bool,
+    timeout: Option<Duration>,
+    /// The least latency of a healthy service.
+    least: Option<Duration>,
+    /// The least latency since the measurement began.
+    measured: Option<Duration>,
+    last_success: Option<Timestamp>,
+    last_first: Option<Timestamp>,
+    /// The mean time between two first attempts.
+    gap: Option<Duration>,
+    learned: u32,
+}
+
+/// An operation that waits.
+#[derive(Debug)]
+struct Waiting {
+    ticket: Ticket,
+    /// The end of its wait, if there is one.
+    until: Option<Timestamp>,
+    /// Whether it may be sent as a probe. The last attempt of an operation is spent on evidence only.
+    may_probe: bool,
+    waker: Option<Waker>,
+}
+
+/// The answer to an operation that waits.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) ready: Ready,
+    /// The operations to wake.
+    pub(super) wakers: Vec<Waker>,
+    /// A waker that is not needed any more. It is dropped after the line is unlocked, because its `Drop` is the executor's code.
+    pub(super) former: Option<Waker>,
+}
+
+impl Line {
+    pub(super) const fn new() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            next_ticket: Ticket::MIN,
+            probers: 0,
+            credit: 0,
+            last_send: Timestamp::from_origin(Duration::ZERO),
+            probe_wait: FIRST_PROBE_WAIT,
+            jitter: 1.0,
+            has_probed: false,
+            timeout: None,
+            least: None,
+            measured: None,
+            last_success: None,
+            last_first: None,
+            gap: None,
+            learned: 0,
+        }
+    }
+
+    /// Returns whether attempts are measured.
+    pub(super) fn is_watching(&self) -> bool {
+        !self.queue.is_empty() || self.learned < LEARNED
+    }
+
+    /// Records that a first attempt is sent.
+    pub(super) fn first_sent(&mut self, now: Timestamp) {
+        self.last_send = self.last_send.max(now);
+        if let Some(last) = self.last_first.replace(now) {
+            let gap = now.saturating_since(last);
+            self.gap = Some(self.gap.map_or(gap, |mean| mean * 7 / 8 + gap / 8));
+        }
+        self.learned = self.learned.saturating_add(1);
+        if self.learned == LEARNED {
+            self.learn_latency();
+        }
+    }
+
+    /// Records that a retry is sent.
+    pub(super) fn retry_sent(&mut self, now: Timestamp) {
+        self.last_send = self.last_send.max(now);
+    }
+
+    /// Takes the least latency of the measurement that ends over.
+    fn learn_latency(&mut self) {
+        self.least = match (self.least, self.measured.take()) {
+            (Some(least), Some(measured)) => Some(measured.min(least.mul_f64(MAX_GROWTH))),
+            (least, measured) => least.or(measured),
+        };
+    }
+
+    /// Records a failure. A timeout that is not known is how long the attempt took.
+    pub(super) fn failed(&mut self, timeout: Option<Duration>) {
+        self.credit = self.credit.min(KEPT_CREDIT);
+        self.timeout = timeout.or(self.timeout);
+    }
+
+    /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
+    pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
+        self.probe_wait = FIRST_PROBE_WAIT;
+        self.last_success = Some(now);
+        self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
+        let least = self.least.map_or(latency, |least| least.min(latency));
+        self.least = Some(least);
+        if latency <= self.fast(least) {
+            self.credit += CREDIT;
+        }
+        self.spend()
+    }
+
+    /// Returns the longest latency of a fast answer.
+    fn fast(&self, least: Duration) -> Duration {
+        match self.timeout {
+            Some(timeout) => timeout.mul_f64(FAST_PART_OF_TIMEOUT).max(least.mul_f64(FAST_MULTIPLE)),
+            None => least.mul_f64(FAST_MULTIPLE_WITHOUT_TIMEOUT),
+        }
+    }
+
+    /// Adds an operation at the end of the line. `sent` is when its failed attempt was sent, if that is known.
+    pub(super) fn join(&mut self, now: Timestamp, until: Option<Timestamp>, may_probe: bool) -> (Ticket, Vec<Waker>) {
+        if self.queue.is_empty() {
+            // What was measured of earlier traffic says nothing about the gap to the next attempt.
+            self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
+            self.last_send = self.last_send.max(now);
+        }
+        let ticket = self.next_ticket;
+        self.next_ticket = ticket.saturating_add(1);
+        self.probers += usize::from(may_probe);
+        self.queue.push_back(Waiting { ticket, until, may_probe, waker: None });
+        (ticket, self.spend())
+    }
+
+    /// Removes an operation that does not wait any longer. If it was sent already, the next one is sent in its place.
+    pub(super) fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
+        match self.position(ticket) {
+            Some(index) => self.remove(index),
+            None => {
+                self.credit += SEND;
+                self.spend()
+            }
+        }
+    }
+
+    /// Answers an operation that waits, and stores its waker until it is sent. `cold_probe` says whether a process that has seen no
+    /// success sends a probe soon.
+    pub(super) fn ask(
+        &mut self,
+        ticket: Ticket,
+        now: Timestamp,
+        waker: Option<Waker>,
+        cold_probe: bool,
+        draw: impl FnOnce() -> f64,
+    ) -> Answer {
+        let Some(index) = self.position(ticket) else {
+            self.last_send = self.last_send.max(now);
+            return Answer { ready: Ready::Now, wakers: Vec::new(), former: waker };
+        };
+        let until = self.queue[index].until;
+        if until.is_some_and(|until| now >= until) {
+            return Answer { ready: Ready::Stop, wakers: self.remove(index), former: waker };
+        }
+        let mut wait = until.map_or(Duration::MAX, |until| until.saturating_since(now));
+        if self.prober() == Some(index) {
+            let at = self.probe_at(now, cold_probe);
+            if now >= at {
+                let wakers = self.remove(index);
+                self.last_send = now;
+                self.has_probed = true;
+                self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
+                self.jitter = 0.5 + draw() / 2.0;
+                return Answer { ready: Ready::Now, wakers, former: waker };
+            }
+            wait = wait.min(at.saturating_since(now));
+        }
+        let former = std::mem::replace(&mut self.queue[index].waker, waker);
+        Answer { ready: Ready::After(wait), wakers: Vec::new(), former }
+    }
+
+    /// Returns the time of the next probe.
+    fn probe_at(&self, now: Timestamp, cold_probe: bool) -> Timestamp {
+        let rare = self.gap.unwrap_or_default().saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT);
+        let is_warm = self.last_success.is_some_and(|at| now.saturating_since(at) < WARM);
+        let wait = if self.least.is_none() {
+            if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
+        } else if is_warm && self.probe_wait == FIRST_PROBE_WAIT && self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP) {
+            self.probe_wait
+        } else {
+            self.probe_wait.max(rare)
+        };
+        self.last_send.saturating_add(wait.mul_f64(self.jitter))
+    }
+
+    fn position(&self, ticket: Ticket) -> Option<usize> {
+        self.queue.binary_search_by_key(&ticket, |waiting| waiting.ticket).ok()
+    }
+
+    /// Returns the operation that is sent as the next probe: the oldest one that may be.
+    fn prober(&self) -> Option<usize> {
+        if self.probers == 0 { None } else { self.queue.iter().position(|waiting| waiting.may_probe) }
+    }
+
+    /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
+    fn remove(&mut self, index: usize) -> Vec<Waker> {
+        let was = self.prober();
+        let Some(waiting) = self.queue.remove(index) else { return Vec::new() };
+        self.probers -= usize::from(waiting.may_probe);
+        let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
+        self.rest();
+        wakers
+    }
+
+    fn next_prober(&mut self) -> Option<Waker> {
+        let next = self.prober()?;
+        self.queue[next].waker.take()
+    }
+
+    /// Sends as many operations as there is credit for.
+    fn spend(&mut self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        while self.credit >= SEND
+            && let Some(waiting) = self.queue.pop_front()
+        {
+            self.credit -= SEND;
+            self.probers -= usize::from(waiting.may_probe);
+            wakers.extend(waiting.waker);
+        }
+        if !wakers.is_empty() {
+            wakers.extend(self.next_prober());
+        }
+        self.rest();
+        wakers
+    }
+
+    /// Begins a new measurement of a healthy service once nobody waits.
+    fn rest(&mut self) {
+        if self.queue.is_empty() {
+            self.credit = self.credit.min(KEPT_CREDIT);
+            if self.learned > LEARNED {
+                (self.learned, self.measured, self.last_first) = (0, None, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The recommended strategy: a retry that the quota can't pay for waits for the service.
+
+mod line;
+mod settings;
+mod token;
+
+pub use token::PatientRetryToken;
+
+use super::{
+    Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy,
+    StandardRetryToken, StrategyName,
+};
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::policy::{RetryErrorType, Success};
+use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota};
+use crate::support::Shared;
+use crate::support::random::RandomNumbers;
+use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::time::Clock;
+use line::Line;
+use settings::WaitSettings;
+use std::task::Waker;
+use std::time::Duration;
+use token::{Nanos, Stage, Ticket};
+
+/// The recommended strategy: retries hide random failures, stop before they keep an overloaded server down, and outlast an outage.
+///
+/// It retries as the [standard strategy](StandardRetryStrategy) does, with a quota that needs no number, an [`EvidenceQuota`]. And a
+/// retry that the quota can't pay for does not end its operation: the operation **waits for the service**. It keeps its place, in the
+/// order of arrival, and its retry is sent when there is evidence that the service answers again.
+///
+/// ```
+/// use retry_core::strategy::PatientRetryStrategy;
+///
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+/// ```
+///
+/// # What is sent
+///
+/// - Two fast successes send the operation that has waited longest. An answer is fast if it takes less than 15 % of the
+///   `attempt_timeout`, or less than 1.5 times the least latency.
+/// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
+///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
+///   attempt of an operation is never a probe.
+/// - Each attempt counts for `max_attempts`.
+///
+/// # How long
+///
+/// An operation waits for up to 15 seconds in total ([`max_wait_for_service`](PatientRetryStrategy::max_wait_for_service)), or until its
+/// `max_time` or `deadline` is over, whichever it has. Then it ends with its last outcome and the reason
+/// [`NoRecovery`](RetryError::NoRecovery). An operation with [`unlimited_attempts`](crate::Retry::unlimited_attempts) waits until the
+/// service answers. At most 10,000 operations wait ([`max_waiting`](PatientRetryStrategy::max_waiting)).
+///
+/// An operation keeps its last outcome while it waits. So a future is `Send` only if its outcome is.
+///
+/// # Other settings
+///
+/// Those of the standard strategy: set them there, and pass the strategy to [`over`](PatientRetryStrategy::over).
+#[derive(Debug)]
+pub struct PatientRetryStrategy<B = ExponentialBackoff, Q = EvidenceQuota> {
+    standard: StandardRetryStrategy<B, Q>,
+    settings: WaitSettings,
+    /// For the times of probes.
+    random: RandomNumbers,
+    line: Shared<SharedLine>,
+}
+
+/// The line that threads share.
+#[derive(Debug)]
+struct SharedLine {
+    /// The number of operations that wait, including those that are not in the line yet.
+    waiting: AtomicU32,
+    /// 1 if attempts are measured, because an operation waits or the strategy is new. It is a hint: an attempt that reads it late is
+    /// not measured, and a waiting operation is then sent by the next success, or as a probe. So relaxed ordering suffices.
+    is_watching: AtomicU32,
+    /// No user code runs while it is locked, so it is never poisoned.
+    line: Mutex<Line>,
+}
+
+impl SharedLine {
+    const fn new() -> Self {
+        Self { waiting: AtomicU32::new(0), is_watching: AtomicU32::new(1), line: Mutex::new(Line::new()) }
+    }
+
+    /// Changes the line, and then wakes the operations that are sent.
+    fn change<R>(&self, change: impl FnOnce(&mut Line) -> (R, Vec<Waker>)) -> R {
+        let (result, wakers) = {
+            let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+            let changed = change(&mut line);
+            self.is_watching.store(line.is_watching().into(), Ordering::Relaxed);
+            changed
+        };
+        wakers.into_iter().for_each(Waker::wake);
+        result
+    }
+
+    #[inline]
+    fn is_watching(&self) -> bool {
+        self.is_watching.load(Ordering::Relaxed) != 0
+    }
+
+    /// Counts an operation that waits, unless there are as many already.
+    fn admit(&self, most: u32) -> bool {
+        let one_more = |waiting: u32| (waiting < most).then(|| waiting + 1);
+        self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Stops counting an operation that waited.
+    fn dismiss(&self) {
+        let one_less = |waiting: u32| Some(waiting.saturating_sub(1));
+        _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+    }
+}
+
+impl<B, Q> PatientRetryStrategy<B, Q> {
+    #[inline]
+    fn with_line<R>(&self, using: impl FnOnce(&SharedLine) -> R) -> R {
+        self.line.with(SharedLine::new, using)
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
+    /// Records a failure, and lets the operation wait if the quota refused its retry.
+    #[cold]
+    fn failed(
+        &self,
+        token: &PatientRetryToken,
+        failure: &Failure,
+        granted: Result<StandardRetryToken, RetryError>,
+        clock: &dyn Clock,
+    ) -> Result<PatientRetryToken, RetryError> {
+        let sent = if let Stage::Sent(sent) = token.stage { Some(sent) } else { None };
+        if failure.was_sent() && failure.is_retryable() {
+            let timed_out = failure.error_type() == Some(RetryErrorType::Timeout);
+            let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
+            self.with_line(|line| line.change(|line| (line.failed(failure.attempt_timeout().or(took)), Vec::new())));
+        }
+        match granted {
+            Ok(standard) => Ok(token.next(standard, Stage::Unmeasured)),
+            Err(RetryError::QuotaExhausted) if self.admits(token, failure) => {
+                let hint = failure.retry_after().is_some_and(|hint| !hint.is_zero());
+                let delay = if hint { self.standard.refused_delay(&token.standard, failure) } else { Duration::ZERO };
+                let next = token.standard.unpaid(delay);
+                let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
+                let may_probe = next.attempt() < most || !failure.is_attempt_bound();
+                let is_limited = failure.remaining().is_none() && failure.is_attempt_bound();
+                Ok(token.next(next, Stage::Refused { may_probe, is_limited }))
+            }
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Counts the operation as one that waits, if it has time to wait and there are not too many.
+    fn admits(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
+        let WaitSettings { max_wait, max_waiting, .. } = self.settings;
+        let has_time = failure.remaining().is_some() || !failure.is_attempt_bound() || token.waited() < max_wait;
+        !max_wait.is_zero() && has_time && self.with_line(|line| line.admit(max_waiting))
+    }
+
+    /// Lets an operation join the line when it asks first.
+    #[cold]
+    fn join(&self, token: &mut PatientRetryToken, may_probe: bool, is_limited: bool, clock: &dyn Clock) -> Ticket {
+        let now = clock.now();
+        let left = self.settings.max_wait.saturating_sub(token.waited());
+        let until = is_limited.then(|| now.saturating_add(left));
+        let ticket = self.with_line(|line| line.change(|line| line.join(now, until, may_probe)));
+        token.begin_wait(ticket, now);
+        ticket
+    }
+
+    /// Answers an operation that waits.
+    #[cold]
+    fn ask(
+        &self,
+        token: &mut PatientRetryToken,
+        ticket: Ticket,
+        clock: &dyn Clock,
+        waker: Option<&LazyWaker<'_>>,
+    ) -> Ready {
+        let now = clock.now();
+        let (waker, cold_probe) = (waker.map(LazyWaker::waker), self.settings.cold_probe);
+        let ready = self.with_line(|line| {
+            let (ready, _former) = line.change(|state| {
+                let answer = state.ask(ticket, now, waker, cold_probe, || self.random.part());
+                ((answer.ready, answer.former), answer.wakers)
+            });
+            if !matches!(ready, Ready::After(_)) {
+                line.dismiss();
+            }
+            ready
+        });
+        match ready {
+            Ready::After(_) => {}
+            Ready::Now => token.end_wait(Stage::Sent(Nanos::of(now)), now),
+            Ready::Stop => token.end_wait(Stage::Unmeasured, now),
+        }
+        ready
+    }
+
+    /// Records that a retry is sent for which the quota paid.
+    #[cold]
+    fn retry_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
+        let now = clock.now();
+        token.stage = Stage::Sent(Nanos::of(now));
+        self.with_line(|line| line.change(|line| (line.retry_sent(now), Vec::new())));
+    }
+
+    /// Records a success whose duration is known.
+    #[cold]
+    fn measured(&self, sent: Nanos, clock: &dyn Clock) {
+        let now = clock.now();
+        self.with_line(|line| line.change(|line| ((), line.succeeded(sent.until(now), now))));
+    }
+
+    /// Gives up the place of an operation in the line, if it has one.
+    fn leave(&self, token: &PatientRetryToken) {
+        match token.stage {
+            Stage::Refused { .. } => self.with_line(SharedLine::dismiss),
+            Stage::Waiting(ticket) => self.with_line(|line| {
+                line.dismiss();
+                line.change(|line| ((), line.leave(ticket)));
+            }),
+            Stage::Unmeasured | Stage::Sent(_) => {}
+        }
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B, Q> {
+    type Token = PatientRetryToken;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
+        let mut token = self.empty_token(clock)?;
+        if self.with_line(SharedLine::is_watching) {
+            let now = clock.now();
+            token.stage = Stage::Sent(Nanos::of(now));
+            self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+        }
+        Ok(token)
+    }
+
+    #[inline]
+    fn starts_empty(&self) -> bool {
+        !self.with_line(SharedLine::is_watching)
+    }
+
+    #[inline]
+    fn empty_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
+        self.standard.empty_token(clock).map(PatientRetryToken::first)
+    }
+
+    #[inline]
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        self.standard.record_first_success(success, clock);
+    }
+
+    #[inline]
+    fn refresh_retry_token(
+        &self,
+        token: PatientRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<PatientRetryToken, RetryError> {
+        if !self.standard.issued(&token.standard) {
+            return Err(RetryError::ForeignToken);
+        }
+        if let Stage::Waiting(_) | Stage::Refused { .. } = token.stage {
+            // It was sent without permission, by a call that blocks while its clock stands still.
+            self.leave(&token);
+        }
+        let granted = self.standard.refresh_retry_token(token.standard.copy(), failure, clock);
+        match granted {
+            Ok(standard) if !self.with_line(SharedLine::is_watching) => Ok(token.next(standard, Stage::Unmeasured)),
+            granted => self.failed(&token, failure, granted, clock),
+        }
+    }
+
+    #[inline]
+    fn record_success(
+        &self,
+        token: PatientRetryToken,
+        success: &Success,
+        clock: &dyn Clock,
+    ) -> Result<(), ForeignToken> {
+        let stage = token.stage;
+        if let Stage::Waiting(_) | Stage::Refused { .. } = stage
+            && self.standard.issued(&token.standard)
+        {
+            self.leave(&token);
+        }
+        self.standard.record_success(token.standard, success, clock)?;
+        if let Stage::Sent(sent) = stage {
+            self.measured(sent, clock);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        match token.stage {
+            Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
+                self.retry_sent(token, clock);
+                Ready::Now
+            }
+            Stage::Unmeasured | Stage::Sent(_) => Ready::Now,
+            _ if !self.standard.issued(&token.standard) => Ready::Now,
+            Stage::Refused { may_probe, is_limited } => {
+                let ticket = self.join(token, may_probe, is_limited, clock);
+                self.ask(token, ticket, clock, waker)
+            }
+            Stage::Waiting(ticket) => self.ask(token, ticket, clock, waker),
+        }
+    }
+
+    fn acquire_hedge(&self, token: &PatientRetryToken, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
+        let standard = self.standard.acquire_hedge(&token.standard, clock)?;
+        Ok(token.next(standard, Stage::Unmeasured))
+    }
+
+    #[cold]
+    fn release(&self, token: PatientRetryToken) {
+        if self.standard.issued(&token.standard) {
+            self.leave(&token);
+            self.standard.release(token.standard);
+        }
+    }
+
+    fn refused_delay(&self, token: &PatientRetryToken, failure: &Failure) -> Duration {
+        self.standard.refused_delay(&token.standard, failure)
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.standard.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        if self.waiting_operations() > Some(0) { Some(QuotaMode::Waiting) } else { self.standard.quota_mode() }
+    }
+
+    fn waiting_operations(&self) -> Option<u32> {
+        Some(self.with_line(|line| line.waiting.load(Ordering::Relaxed)))
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        RetryStrategy::name(&self.standard)
+    }
+
+    fn max_attempts(&self) -> Option<u32> {
+        RetryStrategy::max_attempts(&self.standard)
+    }
+}

@@ -1,0 +1,132 @@
+//! The settings of the patient strategy, and how it is made.
+
+use super::{PatientRetryStrategy, SharedLine};
+use crate::backoff::ExponentialBackoff;
+use crate::quota::EvidenceQuota;
+use crate::strategy::StandardRetryStrategy;
+use crate::support::Shared;
+use crate::support::random::RandomNumbers;
+use std::mem;
+use std::time::Duration;
+
+/// The settings of the waits for the service.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitSettings {
+    pub(super) max_wait: Duration,
+    pub(super) max_waiting: u32,
+    /// Whether a process that has seen no success sends a probe.
+    pub(super) cold_probe: bool,
+}
+
+impl WaitSettings {
+    /// The wait is as long as the backoff of five attempts can be in [`StandardRetryStrategy::new`]: 1 + 2 + 4 + 8 seconds.
+    const NEW: Self = Self { max_wait: Duration::from_secs(15), max_waiting: 10_000, cold_probe: true };
+}
+
+impl PatientRetryStrategy {
+    /// Creates a strategy with the numbers of [`StandardRetryStrategy::new`] and a quota that knows nothing yet.
+    pub const fn new() -> Self {
+        Self::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))
+    }
+
+    /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
+    #[must_use]
+    pub const fn name(mut self, name: &'static str) -> Self {
+        let standard = self.take().name(name);
+        self.put(standard)
+    }
+
+    /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the number is 0; in a `static` this is a compile error.
+    #[must_use]
+    pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
+        let standard = self.take().max_attempts(max_attempts);
+        self.put(standard)
+    }
+
+    /// Sets the base and the cap of the backoff; see [`StandardRetryStrategy::backoff`].
+    #[must_use]
+    pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
+        let standard = self.take().backoff(base, cap);
+        self.put(standard)
+    }
+
+    /// Sets the seed of the jitter and of the times of probes, so that the delays are the same in every run. For tests.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        let standard = self.take().seed(seed);
+        self.random = RandomNumbers::seeded(seed);
+        self.put(standard)
+    }
+}
+
+impl PatientRetryStrategy {
+    /// Takes the standard strategy out, to change it. A `const fn` can't take a type with a destructor apart.
+    const fn take(&mut self) -> StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> {
+        mem::replace(&mut self.standard, StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))
+    }
+
+    /// Puts the standard strategy back.
+    const fn put(mut self, standard: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota>) -> Self {
+        mem::forget(mem::replace(&mut self.standard, standard));
+        self
+    }
+}
+
+impl Default for PatientRetryStrategy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<B, Q> PatientRetryStrategy<B, Q> {
+    /// Creates a strategy whose refused retries wait, over any standard strategy.
+    ///
+    /// ```
+    /// use retry_core::quota::EvidenceQuota;
+    /// use retry_core::strategy::PatientRetryStrategy;
+    /// use retry_core::{HintLimit, StandardRetryStrategy};
+    ///
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::over(
+    ///     StandardRetryStrategy::new().max_retry_after(None).with_quota(EvidenceQuota::new()),
+    /// );
+    /// ```
+    pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
+        let (settings, random) = (WaitSettings::NEW, RandomNumbers::new());
+        Self { standard, settings, random, line: Shared::new(SharedLine::new()) }
+    }
+
+    /// Sets how long an operation without `max_time` and `deadline` waits for the service at most, all its waits together. The default is
+    /// 15 seconds. With zero, no operation waits, whether it has a `max_time` or not: a retry that the quota can't pay for ends it.
+    #[must_use]
+    pub const fn max_wait_for_service(mut self, max_wait: Duration) -> Self {
+        self.settings.max_wait = max_wait;
+        self
+    }
+
+    /// Sets the largest number of operations that wait for the service at the same time. The default is 10,000, and with 0 none waits.
+    /// One more ends with the reason [`QuotaExhausted`](crate::RetryError::QuotaExhausted).
+    #[must_use]
+    pub const fn max_waiting(mut self, max_waiting: u32) -> Self {
+        self.settings.max_waiting = max_waiting;
+        self
+    }
+
+    /// Returns the standard strategy below this one.
+    pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
+        &self.standard
+    }
+
+    /// Sets whether a process whose calls have not succeeded yet sends a first probe soon. The default is `true`.
+    ///
+    /// Switch it off for processes that live for a few seconds only, and that are started in large numbers: while a slow server makes
+    /// all of them wait, each would send one attempt more.
+    #[must_use]
+    pub const fn cold_probe(mut self, cold_probe: bool) -> Self {
+        self.settings.cold_probe = cold_probe;
+        self
+    }
+}

@@ -1,0 +1,75 @@
+//! The place for the last outcome of an operation, which returns it if no further attempt follows a wait.
+
+/// A place for the last outcome of an operation. The type of the operation's token decides whether it keeps one, and so whether the
+/// future is `Send` only if the outcome is: a strategy whose operations never end in a wait keeps none.
+#[doc(hidden)]
+pub trait KeptOutcome<R> {
+    /// Keeps or drops the outcome of an attempt. `waits` says whether the operation now waits for the service, and may return it.
+    fn keep(&mut self, outcome: R, waits: bool);
+
+    /// Returns whether there is an outcome.
+    fn is_kept(&self) -> bool;
+
+    /// Takes the outcome out, if it was kept.
+    fn take(&mut self) -> Option<R>;
+}
+
+/// The outcome is dropped before the wait.
+impl<R> KeptOutcome<R> for () {
+    #[inline]
+    fn keep(&mut self, _: R, _: bool) {}
+
+    #[inline]
+    fn is_kept(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self) -> Option<R> {
+        None
+    }
+}
+
+/// Time limits may need the outcome in a later attempt as well.
+impl<R> KeptOutcome<R> for Option<R> {
+    fn keep(&mut self, outcome: R, _: bool) {
+        *self = Some(outcome);
+    }
+
+    fn is_kept(&self) -> bool {
+        self.is_some()
+    }
+
+    fn take(&mut self) -> Option<R> {
+        self.take()
+    }
+}
+
+/// The last outcome of an operation while it waits for the service. It is boxed, because the place is a part of the future during the
+/// attempts, too, and only few operations wait.
+#[derive(Debug)]
+pub(crate) struct KeptInWait<R>(Option<Box<R>>);
+
+impl<R> KeptInWait<R> {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self(None)
+    }
+}
+
+impl<R> KeptOutcome<R> for KeptInWait<R> {
+    #[inline]
+    fn keep(&mut self, outcome: R, waits: bool) {
+        if waits {
+            self.0 = Some(Box::new(outcome));
+        }
+    }
+
+    #[inline]
+    fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn take(&mut self) -> Option<R> {
+        self.0.take().map(|outcome| *outcome)
+    }
+}
