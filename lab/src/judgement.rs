@@ -53,6 +53,8 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("faults", "success", Failed::Successes("successes, %"), None),
     ("faults", "bridged", Failed::Successes("successes of the operations in the fault, %"), None),
     ("faults", "bystanders", Failed::Percent("lost operations of the minute after it, %"), None),
+    ("outlast", "outages", Failed::Successes("bridged, %"), Some("recovery, s")),
+    ("outlast", "jobs", Failed::Percent("lost, %"), Some("attempts per operation")),
     ("fleet", "recovery", Failed::Unknown, Some("recovery, s")),
     ("fleet", "load", Failed::Unknown, Some("attempts per operation")),
     ("fleet", "success", Failed::Successes("successes, %"), None),

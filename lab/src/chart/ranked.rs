@@ -66,8 +66,7 @@ pub(super) fn faults(report: &Report) -> Result<String, Missing> {
         format!("Below {MOST} % of the ideal: new() in {fixed} of {all} cases, a quota that learns in {learning}");
     let names =
         ("% of the cases (a fault, and a number of processes), from the best to the worst", "part of the ideal, %");
-    let subtitle =
-        "The ideal: load, recovery and later losses without retries, and the successes that the server has capacity for";
+    let subtitle = "The ideal: load, recovery and later losses without retries, and the successes that the server has capacity for";
     Ok(draw(&claim(report, learning < fixed, finding), subtitle, &[Panel::new(names, shown)]))
 }
 

@@ -5,8 +5,7 @@ use crate::chart::parts::{Missing, distinct, table, value};
 use crate::report::{Report, Table};
 
 /// The tables of faults, with the decimals of their measures.
-const FAULTS: [(&str, usize); 5] =
-    [("recovery", 0), ("load", 2), ("success", 1), ("bridged", 0), ("bystanders", 1)];
+const FAULTS: [(&str, usize); 5] = [("recovery", 0), ("load", 2), ("success", 1), ("bridged", 0), ("bystanders", 1)];
 
 /// All faults. A cell has a value for each number of processes.
 pub(super) fn faults(report: &Report) -> Result<Rows, Missing> {

@@ -15,7 +15,7 @@ mod server;
 
 pub use columns::{COLUMNS, Column, Measure};
 pub use outcome::Outcome;
-pub use run::{Start, caller_seed, run, run_processes};
+pub use run::{Start, caller_seed, first_life, run, run_processes};
 pub use server::{Fault, Server, Spell};
 
 use super::{Plan, Scenario};

@@ -88,7 +88,7 @@ impl Services {
 }
 
 /// Returns how long the first processes live. Their ends are spread evenly, and so are all later ones.
-fn first_life(lives: Duration, process: usize, count: usize) -> Duration {
+pub fn first_life(lives: Duration, process: usize, count: usize) -> Duration {
     lives.mul_f64(number((process + 1) as u64) / number(count as u64))
 }
 
