@@ -47,6 +47,8 @@ pub struct Call {
     pub world: World,
     /// The longest time of an attempt.
     pub attempt_timeout: Option<Duration>,
+    /// The longest time of the whole call. Other crates ignore it.
+    pub max_time: Option<Duration>,
     /// The most attempts of all kinds, whatever the [`Caller`] counts separately.
     pub max_attempts: Option<u32>,
     /// Makes an attempt.
@@ -95,6 +97,7 @@ impl Call {
         Self {
             world: world.clone(),
             attempt_timeout: None,
+            max_time: None,
             max_attempts: None,
             attempt,
             reported: Reported::default(),

@@ -1,6 +1,6 @@
 //! Ways to retry, by name.
 
-use crate::call::{Call, Caller, Outcome};
+use crate::call::{Call, Caller, Outcome, Weight};
 use retry_core::quota::NoQuota;
 use retry_core::{
     ErasedStrategy, RetryConfig, RetryDirective, RetryErrorType, RetryInfo, RetryStrategy, StandardRetryPolicy,
@@ -102,6 +102,28 @@ impl Caller for Limited {
     }
 }
 
+/// Runs a call with the limits that there are. Each combination has a type of its own.
+macro_rules! limited {
+    ($call:expr, $limits:expr, |$limited:ident| $run:expr) => {{
+        let $limited = $call;
+        match $limits {
+            (None, None) => Box::pin($run),
+            (Some(attempt), None) => {
+                let $limited = $limited.attempt_timeout(attempt);
+                Box::pin($run)
+            }
+            (None, Some(all)) => {
+                let $limited = $limited.max_time(all);
+                Box::pin($run)
+            }
+            (Some(attempt), Some(all)) => {
+                let $limited = $limited.attempt_timeout(attempt).max_time(all);
+                Box::pin($run)
+            }
+        }
+    }};
+}
+
 /// A strategy of this library.
 struct Shipped {
     strategy: ErasedStrategy,
@@ -110,7 +132,7 @@ struct Shipped {
 
 impl Caller for Shipped {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
-        let Call { world, attempt_timeout, max_attempts, mut attempt, reported, weight, hedge } = call;
+        let Call { world, attempt_timeout, max_time, max_attempts, mut attempt, reported, weight, hedge } = call;
         let made = Rc::new(Cell::new(0));
         let evaluated = Rc::clone(&made);
         let policy = policy_fn(move |outcome: &Outcome| match outcome {
@@ -125,19 +147,13 @@ impl Caller for Shipped {
             attempt()
         };
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
-        if let Some(hedge) = hedge {
-            return match attempt_timeout {
-                None => Box::pin(async move { call.hedge(&hedge).run().await }),
-                Some(limit) => Box::pin(async move { call.attempt_timeout(limit).hedge(&hedge).run().await }),
-            };
-        }
-        match (attempt_timeout, weight) {
-            (None, None) => Box::pin(call.run()),
-            (None, Some(weight)) => Box::pin(call.weight(weight.estimate).used(move |_| weight.used).run()),
-            (Some(limit), None) => Box::pin(call.attempt_timeout(limit).run()),
-            (Some(limit), Some(weight)) => {
-                Box::pin(call.weight(weight.estimate).used(move |_| weight.used).attempt_timeout(limit).run())
+        let limits = (attempt_timeout, max_time);
+        match (hedge, weight) {
+            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(&hedge).run().await }),
+            (None, Some(Weight { estimate, used })) => {
+                limited!(call.weight(estimate).used(move |_| used), limits, |call| call.run())
             }
+            (None, None) => limited!(call, limits, |call| call.run()),
         }
     }
 }

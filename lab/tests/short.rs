@@ -40,6 +40,7 @@ scenarios!(
     changing,
     layers,
     faults,
+    outlast,
     fleet,
     fleet_limit,
     worlds,

@@ -5,6 +5,7 @@ mod events;
 mod limits;
 mod lost;
 mod race;
+mod sent;
 
 use crate::support::{Attempt, Failed, Recorder, assert_send, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};

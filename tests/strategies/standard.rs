@@ -2,13 +2,15 @@
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
+use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::strategy::{ForeignToken, HintJitter, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
 use retry_core::{
-    BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
-    RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
-    TokioTimer, retry,
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, EvidenceRetryStrategy, ExponentialBackoff, Failure, Jitter,
+    RetryError, RetryErrorType, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy,
+    Success, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 const CLOCK: &dyn Clock = &TokioTimer;
@@ -371,6 +373,48 @@ fn settings_are_kept_when_a_part_is_replaced() {
 
     let refilled = StandardRetryStrategy::new().quota_refill(10, secs(1)).quota_capacity(7);
     assert_eq!((refilled.quota().refill_setting(), refilled.quota().capacity()), (Some((10, secs(1))), 7));
+}
+
+/// A backoff that is not `Copy`.
+#[derive(Debug)]
+struct Own(Cell<u32>);
+
+impl BackoffStrategy for Own {
+    fn compute_next_backoff_delay(&self, _: u32, _: RetryErrorType) -> Duration {
+        secs(self.0.get().into())
+    }
+}
+
+#[test]
+fn the_backoff_and_the_quota_are_replaced_in_either_order() {
+    static QUOTA: TokenBucket = TokenBucket::new(20);
+    static BACKOFF_FIRST: StandardRetryStrategy<LinearBackoff, &TokenBucket> =
+        StandardRetryStrategy::new().with_backoff(LinearBackoff::new(secs(3), secs(9))).with_quota(&QUOTA);
+    static QUOTA_FIRST: StandardRetryStrategy<LinearBackoff, &TokenBucket> =
+        StandardRetryStrategy::new().with_quota(&QUOTA).with_backoff(LinearBackoff::new(secs(3), secs(9)));
+    static STEADY: StandardRetryStrategy<ConstantBackoff, EvidenceQuota> =
+        StandardRetryStrategy::new().with_backoff(ConstantBackoff::new(secs(1))).with_quota(EvidenceQuota::new());
+    static BY_EVIDENCE: StandardRetryStrategy<NoBackoff, EvidenceQuota> =
+        EvidenceRetryStrategy::standard().max_attempts(9).name("store").with_backoff(NoBackoff);
+    static UNLIMITED: StandardRetryStrategy<NoBackoff, NoQuota> =
+        StandardRetryStrategy::new().with_quota(NoQuota).with_backoff(NoBackoff);
+
+    for strategy in [&BACKOFF_FIRST, &QUOTA_FIRST] {
+        assert_eq!((strategy.quota().capacity(), strategy.backoff_strategy().step()), (20, secs(3)));
+    }
+    assert_eq!((STEADY.backoff_strategy().delay(), UNLIMITED.is_enabled()), (secs(1), true));
+    assert_eq!((BY_EVIDENCE.settings().max_attempts, BY_EVIDENCE.name_setting()), (9, Some("store")));
+
+    // Types of a user's own, and pointers.
+    let own = || Own(Cell::new(7));
+    let backoff = StandardRetryStrategy::new().with_quota(NoQuota).with_backoff(own());
+    assert_eq!(backoff.backoff_strategy().0.get(), 7);
+    let bucket = Arc::new(TokenBucket::new(5));
+    let shared = StandardRetryStrategy::new().with_quota(Arc::clone(&bucket)).with_backoff(own());
+    let boxed: Box<dyn RetryQuota> = Box::new(TokenBucket::new(6));
+    let boxed = StandardRetryStrategy::new().with_quota(boxed).with_backoff(NoBackoff);
+    let other = StandardRetryStrategy::new().with_backoff(NoBackoff).with_quota(own());
+    assert_eq!((shared.quota().available(), boxed.quota().available(), other.quota().0.get()), (5, 6, 7));
 }
 
 // Rule C2.

@@ -27,11 +27,11 @@ fn part_of_ideal(table: &Table, fault: &str, strategy: &str, quotas: &str) -> Re
     let measure = table.measures.first().map_or("", String::as_str);
     let of = |strategy: &str, quotas: &str| value(table, &[fault, strategy, quotas], measure).map(|spread| spread.mid);
     let Ok(reached) = of(strategy, quotas) else { return Ok(None) };
-    let less_is_better = ["recovery", "load"].contains(&table.name.as_str());
+    let less_is_better = ["recovery", "load", "bystanders"].contains(&table.name.as_str());
     let ideal = of("ideal", "1").or_else(|_| of("no retries", "1"))?.unwrap_or(f64::INFINITY);
     let part = match reached {
         None => 0.0,
-        // A second is the precision of a recovery.
+        // A second is the precision of a recovery, and a percent that of what is lost.
         Some(reached) if less_is_better => (ideal.max(1.0) / reached.max(1.0)).min(1.0),
         Some(reached) => (reached / ideal).clamp(0.0, 1.0),
     };
@@ -66,8 +66,7 @@ pub(super) fn faults(report: &Report) -> Result<String, Missing> {
         format!("Below {MOST} % of the ideal: new() in {fixed} of {all} cases, a quota that learns in {learning}");
     let names =
         ("% of the cases (a fault, and a number of processes), from the best to the worst", "part of the ideal, %");
-    let subtitle =
-        "The ideal: the load and the recovery without retries, and the successes that the server has capacity for";
+    let subtitle = "The ideal: load, recovery and later losses without retries, and the successes that the server has capacity for";
     Ok(draw(&claim(report, learning < fixed, finding), subtitle, &[Panel::new(names, shown)]))
 }
 

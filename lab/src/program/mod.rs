@@ -68,6 +68,9 @@ struct Selection {
     #[cfg(feature = "peers")]
     #[arg(long)]
     peers: bool,
+    /// Prints medians only, and one row for those that differ in their last key.
+    #[arg(long)]
+    brief: bool,
     /// A directory to write the results to, a file for each scenario.
     #[arg(long, value_name = "DIRECTORY")]
     json: Option<PathBuf>,

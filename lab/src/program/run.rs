@@ -26,7 +26,7 @@ pub(super) fn run(
     for (index, scenario) in selection.scenarios().iter().enumerate() {
         workers.progress(|progress| progress.begin(index));
         let report = (scenario.study)(plan, &workers).map_err(|error| format!("{}: {error}", scenario.name))?;
-        text::print(&report)?;
+        text::print(&report, selection.brief)?;
         if let Some(directory) = &selection.json {
             fs::create_dir_all(directory)?;
             fs::write(directory.join(format!("{}.json", report.scenario)), json::to_string(&report)?)?;

@@ -57,7 +57,7 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     let meaning = lab::settings::report(values, &config, timeout);
     let lines = lines(&meaning.options);
     text::write(&format!("{bold}## Settings{bold:#}\n\n{}\n", lines.join("\n"), bold = look::TITLE))?;
-    text::print(&meaning)?;
+    text::print(&meaning, false)?;
     let mut page = Page { settings: lines, reports: vec![meaning], scenarios: 0 };
     let write = |page: &Page| match &settings.html {
         Some(file) => fs::write(file, page.html()).map_err(|error| format!("{}: {error}", file.display())),

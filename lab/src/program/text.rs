@@ -3,16 +3,16 @@
 use super::look;
 use anstyle::Style;
 use lab::judgement::YOURS;
-use lab::report::{Report, Spread, Table};
+use lab::report::{Report, Row, Spread, Table};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 /// The longest line of a table.
 const COLUMNS: usize = 100;
 
-/// Prints the title and the tables of a report.
-pub(super) fn print(report: &Report) -> io::Result<()> {
-    write(&text(report))
+/// Prints the title and the tables of a report, in short or in full.
+pub(super) fn print(report: &Report, is_brief: bool) -> io::Result<()> {
+    write(&text(report, if is_brief { brief } else { table }))
 }
 
 /// Prints a text with styles.
@@ -20,7 +20,7 @@ pub(super) fn write(text: &str) -> io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &Report, table: fn(&Table) -> String) -> String {
     let title = look::TITLE;
     let seeds = counted(report.seeds, "seed");
     let mut text = format!("\n{title}## {}: {} ({seeds}){title:#}\n", report.scenario, report.title);
@@ -37,11 +37,37 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
 
 fn table(table: &Table) -> String {
     let header: Vec<String> = table.keys.iter().chain(&table.measures).cloned().collect();
-    let rows = table.rows.iter().map(|row| {
-        let style = if row.keys.iter().any(|key| key == YOURS) { look::YOURS } else { Style::new() };
-        (style, row.keys.iter().cloned().chain(row.values.iter().map(spread)).collect())
-    });
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| (style(row), row.keys.iter().cloned().chain(row.values.iter().map(spread)).collect()));
     grid(table.keys.len(), &header, &rows.collect::<Vec<_>>())
+}
+
+fn style(row: &Row) -> Style {
+    if row.keys.iter().any(|key| key == YOURS) { look::YOURS } else { Style::new() }
+}
+
+/// Writes the medians of a table. Rows that follow each other and differ in their last key only are one row, with values in their order.
+fn brief(table: &Table) -> String {
+    let keys = table.keys.len().saturating_sub(1);
+    let header: Vec<String> = table.keys.iter().take(keys).chain(&table.measures).cloned().collect();
+    let merged = table.rows.chunk_by(|one, other| one.keys[..keys] == other.keys[..keys]).map(|rows| {
+        let of = |measure: usize| rows.iter().map(|row| rounded(row.values[measure].mid)).collect::<Vec<_>>().join("/");
+        let values = (0..table.measures.len()).map(of);
+        (style(&rows[0]), rows[0].keys[..keys].iter().cloned().chain(values).collect())
+    });
+    grid(keys, &header, &merged.collect::<Vec<_>>())
+}
+
+/// Returns a number with three digits at most, unless it is large.
+fn rounded(value: Option<f64>) -> String {
+    match value {
+        None => "never".to_owned(),
+        Some(value) if value.fract() == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
+        Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
 }
 
 /// Writes rows below a header. The first columns, `keys` of them, are repeated in each part of a table that is too wide.
@@ -115,7 +141,7 @@ pub(super) fn wrapped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, counted, parts, text, wrapped};
+    use super::{COLUMNS, brief, counted, parts, table, text, wrapped};
     use lab::report::{Report, Spread, Table};
 
     #[test]
@@ -130,18 +156,34 @@ mod tests {
     #[test]
     fn the_row_of_the_user_has_a_colour_and_no_line_is_too_long() {
         let measures = ["a measure of some size, s"; 5];
-        let mut table = Table::new("copy", &["strategy"], &measures);
+        let mut copies = Table::new("copy", &["strategy"], &measures);
         for strategy in ["new()", "yours"] {
-            table.add(vec![strategy.to_owned()], vec![Spread::of([1.0, 2.0]); 5]);
+            copies.add(vec![strategy.to_owned()], vec![Spread::of([1.0, 2.0]); 5]);
         }
-        let (tables, options) = (vec![table], serde_json::Value::Null);
+        let (tables, options) = (vec![copies], serde_json::Value::Null);
         let report = Report { scenario: "copy".into(), title: "T".into(), options, seeds: 1, tables, plots: vec![] };
-        let styled = text(&report);
+        let styled = text(&report, table);
         assert!(styled.contains("\u{1b}[36m| yours"), "{styled}");
         let plain = anstream::adapter::strip_str(&styled).to_string();
         assert!(plain.starts_with("\n## copy: T (1 seed)\n"), "{plain}");
         assert!(plain.lines().all(|line| line.len() <= COLUMNS), "{plain}");
         assert_eq!(plain.matches("| yours ").count(), 2, "a part for each half of the columns");
+    }
+
+    #[test]
+    fn a_table_in_short_has_a_row_for_those_that_differ_in_their_last_key() {
+        let mut table = Table::new("outages", &["strategy", "processes"], &["recovery, s"]);
+        for (strategy, processes, recovery) in [
+            ("new()", "1", Some(8.0)),
+            ("new()", "10", Some(11.25)),
+            ("new()", "100", None),
+            ("none", "1", Some(0.125)),
+        ] {
+            table.add(vec![strategy.to_owned(), processes.to_owned()], vec![Spread::of_optional([recovery])]);
+        }
+        let plain = anstream::adapter::strip_str(&brief(&table)).to_string();
+        let rows: Vec<&str> = plain.lines().skip(3).collect();
+        assert_eq!(rows, ["| new()    | 8/11.2/never |", "| none     | 0.12         |"]);
     }
 
     #[test]
@@ -163,7 +205,7 @@ mod tests {
             plots: vec![],
         };
         let title = |seeds| {
-            let styled = text(&Report { seeds, ..report.clone() });
+            let styled = text(&Report { seeds, ..report.clone() }, table);
             anstream::adapter::strip_str(&styled).to_string()
         };
         assert_eq!(title(1), "\n## copy: A copy (1 seed)\n");

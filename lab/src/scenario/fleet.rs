@@ -8,7 +8,7 @@ use super::{Plan, Scenario, millis};
 use crate::World;
 use crate::call::Caller;
 use crate::fleet::FleetStore;
-use crate::report::{Report, Spread, Table};
+use crate::report::{Report, Spread};
 use crate::strategies::{Strategy, caller};
 use crate::study::{Workers, outcomes};
 use retry_core::StandardRetryStrategy;
@@ -224,12 +224,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let runs =
         outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, number| run(&options, case, seed(number)));
     let keys = ["fault", "quotas", "processes"];
-    let mut tables = [
-        (Measure::Recovery, Table::new("recovery", &keys, &["recovery, s"])),
-        (Measure::Load, Table::new("load", &keys, &["attempts per operation"])),
-        (Measure::Bridged, Table::new("bridged", &keys, &["successes of the operations in the fault, %"])),
-        (Measure::Success, Table::new("success", &keys, &["successes, %"])),
-    ];
+    let mut tables = Measure::ALL.map(|measure| (measure, measure.table(&keys)));
     for (case, runs) in cases.iter().zip(&runs) {
         if let Some((_, table)) = tables.iter_mut().find(|(of, _)| *of == case.column.measure) {
             let key = vec![case.column.name.to_owned(), case.name.clone(), case.processes.to_string()];

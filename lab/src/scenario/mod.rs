@@ -10,6 +10,7 @@ pub mod layers;
 mod limited;
 pub mod many;
 pub mod outage;
+pub mod outlast;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
@@ -56,6 +57,7 @@ pub const SCENARIOS: &[Scenario] = &[
     changing::SCENARIO,
     layers::SCENARIO,
     faults::SCENARIO,
+    outlast::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
     worlds::SCENARIO,

@@ -17,6 +17,14 @@ impl PerSecond {
         self.0[second] += 1;
     }
 
+    /// Adds the events of another run.
+    pub fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        for (count, more) in self.0.iter_mut().zip(&other.0) {
+            *count += more;
+        }
+    }
+
     /// Returns the number of events in a second.
     pub fn at(&self, second: usize) -> u64 {
         self.0.get(second).copied().unwrap_or(0)

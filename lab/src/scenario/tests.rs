@@ -53,6 +53,13 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
         ("many", json!({ "clients": 4, "arrive_s": 2, "duration_s": 8, "measured_from_s": 4 })),
         ("changing", json!({ "phase_s": 4, "workers": 8, "copies": [] })),
         (
+            "outlast",
+            json!({
+                "with": { "processes": [3], "begins_s": 2, "after_s": 30 },
+                "worlds": [{ "name": "down", "fault_s": 3, "faults": [{ "fault": "down" }] }, { "name": "jobs", "jobs": { "calls": 3 } }]
+            }),
+        ),
+        (
             "fleet",
             json!({ "processes": [5], "fault_after_s": 5, "longest_recovery_s": 30, "faults": ["stall", "down for 1 s"] }),
         ),

@@ -5,7 +5,7 @@ use crate::chart::parts::{Missing, distinct, table, value};
 use crate::report::{Report, Table};
 
 /// The tables of faults, with the decimals of their measures.
-const FAULTS: [(&str, usize); 4] = [("recovery", 0), ("load", 2), ("success", 1), ("bridged", 0)];
+const FAULTS: [(&str, usize); 5] = [("recovery", 0), ("load", 2), ("success", 1), ("bridged", 0), ("bystanders", 1)];
 
 /// All faults. A cell has a value for each number of processes.
 pub(super) fn faults(report: &Report) -> Result<Rows, Missing> {
@@ -29,12 +29,7 @@ fn by_processes(table: &Table, fault: &str, strategy: &str, decimals: usize) -> 
     let measure = &table.measures[0];
     let mut values = Vec::new();
     for row in table.rows.iter().filter(|row| row.keys[0] == fault && row.keys[1] == strategy) {
-        let mut value = value(table, &[fault, strategy, &row.keys[2]], measure)?;
-        // The successes in a fault are a difference, which can be a little above the whole.
-        if measure.ends_with('%') {
-            value.mid = value.mid.map(|mid| mid.min(100.0));
-        }
-        values.push(median(value, 1.0, decimals));
+        values.push(median(value(table, &[fault, strategy, &row.keys[2]], measure)?, 1.0, decimals));
     }
     Ok(values.join("/"))
 }
@@ -46,7 +41,8 @@ pub(super) fn fleets(report: &Report) -> Result<Rows, Missing> {
     let mut rows = vec![row(&["fault", "measure"])];
     rows[0].extend(QUOTAS.map(name));
     for (table_name, decimals) in FAULTS {
-        let table = table(report, table_name)?;
+        // Fleets have no faults of some measures.
+        let Ok(table) = table(report, table_name) else { continue };
         for fault in distinct(table, 0) {
             let mut cells = vec![fault.clone(), table.measures[0].clone()];
             for quotas in QUOTAS {

@@ -162,7 +162,7 @@ fn better_in(world: &World) -> Option<(&Reached, &Reached)> {
 fn of_faults(report: &Report) -> Rows {
     let mut rows = Vec::new();
     for table in &report.tables {
-        let is_less_better = ["recovery", "load"].contains(&table.name.as_str());
+        let is_less_better = ["recovery", "load", "bystanders"].contains(&table.name.as_str());
         let measure = table.measures.first().map_or("", String::as_str);
         for fault in distinct(table, 0) {
             let counts = distinct(table, 2);
@@ -199,6 +199,7 @@ fn of_faults(report: &Report) -> Rows {
             let unit = match table.name.as_str() {
                 "recovery" => "seconds to the recovery",
                 "load" => "times the load",
+                "bystanders" => "lost operations of the minute after it, %",
                 _ => "successes, %",
             };
             rows.push(vec![

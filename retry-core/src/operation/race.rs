@@ -30,7 +30,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     is_open: bool,
     /// The time until the hedge, from the first poll on.
     delay: Duration,
-    /// Whether the first attempt was polled already in the present poll of the call.
+    /// Whether the first attempt and its time limit were polled already in the present poll of the call. Then they are not polled
+    /// again in it, so a hedge that was just bought is polled before the first attempt can win.
     is_polled: bool,
     /// The attempt that ended last.
     lane: Lane,
@@ -106,7 +107,7 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let _entered = this.place.enter();
-        if !mem::take(&mut this.is_polled)
+        if !this.is_polled
             && let Poll::Ready(outcome) = this.first.poll_body(context)
         {
             return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
@@ -128,10 +129,11 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     /// Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
     #[inline(never)]
     fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
+        let is_polled = mem::take(&mut self.is_polled);
         if let Poll::Ready(outcome) = self.second.poll_body(context) {
             return Poll::Ready(self.keep(Lane::Hedge, outcome));
         }
-        if let Poll::Ready(cut) = self.first.poll_limit(context) {
+        if !is_polled && let Poll::Ready(cut) = self.first.poll_limit(context) {
             return Poll::Ready(Happened::Cut(Lane::First, cut));
         }
         if let Poll::Ready(cut) = self.second.poll_limit(context) {
@@ -260,7 +262,6 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             Happened::Waits => {
                 race.delay = race.hedge.delay();
                 race.due.set(Some(self.timer().sleep(race.delay)));
-                // The first attempt is not polled again in the same poll of the call.
                 race.is_polled = true;
                 Step::Wait
             }
@@ -373,7 +374,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> Step {
         let waited = race.delay;
         race.due.set(None);
-        race.is_open = false;
+        (race.is_open, race.is_polled) = (false, true);
         match race.hedge.reached(waited) {
             Due::Later(rest) => {
                 race.is_open = true;

@@ -80,6 +80,17 @@ pub(super) fn judge(options: &Options, signature: &Signature, arguments: &[Argum
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",
         ),
     }
+    if let (Some(Hedge::Fixed(delay)), Some((limit, time))) = (&options.hedge, options.limits.shortest())
+        && *delay >= time
+    {
+        diagnostics.error(
+            hedge.value(),
+            format!(
+                "`hedge` is not shorter than `{limit}`, which cuts the first attempt before a hedge is sent; write a shorter \
+                 delay, or remove `hedge`"
+            ),
+        );
+    }
     let name = &signature.ident;
     let mut refuse = |place: &dyn ToTokens, what: &str| {
         diagnostics.error(

@@ -20,6 +20,16 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Returns the shortest constant limit, and the name of its option. A limit of zero was reported already.
+    pub(super) fn shortest(&self) -> Option<(&'static str, Duration)> {
+        let constant = |name, limit: &Option<Limit>| match limit {
+            Some(Limit::Constant(time)) if !time.is_zero() => Some((name, *time)),
+            _ => None,
+        };
+        let limits = [constant("max_time", &self.max_time), constant("attempt_timeout", &self.attempt_timeout)];
+        limits.into_iter().flatten().min_by_key(|(_, time)| *time)
+    }
+
     /// Replaces the expressions.
     pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
         let limit = |limit| match limit {

@@ -130,6 +130,25 @@ async fn limits_and_on_retry_apply_to_both_attempts() {
     }
 }
 
+// Rule V11.
+#[tokio::test(start_paused = true)]
+async fn a_delay_that_is_just_shorter_than_the_limits_sends_a_hedge() {
+    #[retryable(strategy = "standard", idempotent, hedge = "99ms", attempt_timeout = "100ms", max_time = "100ms")]
+    async fn shorter(service: &Service) -> Outcome {
+        service.call().await
+    }
+    let service = Service::new([(1000, Ok(1)), (1, Ok(2))]);
+    assert_eq!(shorter(&service).await, Ok(2));
+
+    // What is known only at run time is accepted.
+    #[retryable(strategy = "standard", idempotent, hedge = "99ms", max_time = limit)]
+    async fn computed(service: &Service, limit: Duration) -> Outcome {
+        service.call().await
+    }
+    let service = Service::new([(1000, Ok(1))]);
+    assert_eq!(computed(&service, millis(99)).await, Err(Failed::TIMEOUT));
+}
+
 struct Client {
     retry: StandardRetryStrategy,
     service: Service,

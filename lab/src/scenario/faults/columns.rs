@@ -1,6 +1,7 @@
 //! The faults that the scenario has.
 
 use super::server::Fault;
+use crate::report::Table;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +12,27 @@ pub enum Measure {
     Load,
     /// Operations that succeed, in percent of those that arrive during the fault.
     Success,
-    /// Operations that arrive during the fault and succeed in the end, in percent.
+    /// Operations that begin in the fault and succeed in the end, in percent of those that begin in it.
     Bridged,
+    /// Operations that begin in the minute after the fault and are lost, in percent of those that begin in it.
+    Bystanders,
+}
+
+impl Measure {
+    /// All measures, in the order of their tables.
+    pub const ALL: [Self; 5] = [Self::Recovery, Self::Load, Self::Success, Self::Bridged, Self::Bystanders];
+
+    /// Creates the table of the measure.
+    pub(in super::super) fn table(self, keys: &[&str]) -> Table {
+        let (name, measure) = match self {
+            Self::Recovery => ("recovery", "recovery, s"),
+            Self::Load => ("load", "attempts per operation"),
+            Self::Success => ("success", "successes, %"),
+            Self::Bridged => ("bridged", "successes of the operations in the fault, %"),
+            Self::Bystanders => ("bystanders", "lost operations of the minute after it, %"),
+        };
+        Table::new(name, keys, &[measure])
+    }
 }
 
 /// A fault of a server, under a load.
@@ -44,7 +64,10 @@ impl Column {
     const fn new(name: &'static str, measure: Measure, fault: Fault, fault_s: u32) -> Self {
         let after_s = match measure {
             Measure::Recovery => 400,
-            _ => 10,
+            // What begins last needs time for all of its attempts.
+            Measure::Bridged => 40,
+            Measure::Bystanders => 100,
+            Measure::Load | Measure::Success => 10,
         };
         Self {
             name,
@@ -62,11 +85,11 @@ impl Column {
 
     /// Returns the best value that any quota can reach, without the cost of finding out what happens.
     ///
-    /// It is that of no retries for a recovery and a load. For successes it is what the server has capacity for.
+    /// It is that of no retries for a recovery, a load and bystanders. For successes it is what the server has capacity for.
     pub fn ideal(&self) -> Option<f64> {
         let capacity = 1.0 / self.load;
         match (self.measure, self.fault) {
-            (Measure::Recovery, _) => None,
+            (Measure::Recovery | Measure::Bystanders, _) => None,
             (Measure::Load, _) => Some(1.0),
             (_, Fault::Random { part, is_served: true }) => Some(100.0 * ((1.0 - part) * capacity).min(1.0)),
             (_, Fault::Shed { factor, cost }) => {
@@ -117,4 +140,6 @@ pub const COLUMNS: &[Column] = &[
     Column::new("5 % of answers lost", Measure::Success, Fault::Lost(0.05), 120),
     Column::new("down for 1 s", Measure::Bridged, Fault::Down, 1),
     Column::new("down for 3 s", Measure::Bridged, Fault::Down, 3),
+    Column::new("after a stall", Measure::Bystanders, Fault::Stall, 10),
+    Column::new("after 10 s of being down", Measure::Bystanders, Fault::Down, 10),
 ];

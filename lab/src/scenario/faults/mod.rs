@@ -9,15 +9,17 @@
 //! "Fixing retries with token buckets and circuit breakers", 2022.
 
 mod columns;
+mod outcome;
 mod run;
 mod server;
 
 pub use columns::{COLUMNS, Column, Measure};
-pub use run::{Start, caller_seed, run, run_processes};
-pub use server::{Fault, Server};
+pub use outcome::Outcome;
+pub use run::{Start, caller_seed, first_life, run, run_processes};
+pub use server::{Fault, Server, Spell};
 
-use super::{PerSecond, Plan, Scenario};
-use crate::report::{Report, Spread, Table};
+use super::{Plan, Scenario};
+use crate::report::{Report, Spread};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::StandardRetryStrategy;
@@ -40,7 +42,7 @@ pub struct Options {
     pub timeout_s: f64,
     /// When the fault begins: after 60 s.
     pub fault_after_s: u32,
-    /// How long a server may take to recover, in seconds: 830. Some columns have less.
+    /// How long a server may take to recover, in seconds: 830. Some columns have less, and other measures have times of their own.
     pub longest_recovery_s: u32,
     /// The numbers of processes, each with a quota: 1, 10, 100 and 1,000.
     pub quotas: Vec<u32>,
@@ -82,6 +84,7 @@ impl Options {
             "50 % fail, spare 100 %",
             "5 % of answers lost",
             "down for 1 s",
+            "after 10 s of being down",
         ];
         Self {
             fault_after_s: 5,
@@ -91,6 +94,12 @@ impl Options {
             seeds: 1,
             ..Self::default()
         }
+    }
+
+    /// Returns how long a run of a column lasts after the fault, in seconds.
+    fn after_s(&self, column: &Column) -> u32 {
+        let longest = if column.measure == Measure::Recovery { self.longest_recovery_s } else { u32::MAX };
+        column.after_s.min(longest)
     }
 }
 
@@ -133,12 +142,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, number| run(&options, case, seed(number)));
 
     let keys = ["fault", "strategy", "quotas"];
-    let mut tables = [
-        (Measure::Recovery, Table::new("recovery", &keys, &["recovery, s"])),
-        (Measure::Load, Table::new("load", &keys, &["attempts per operation"])),
-        (Measure::Success, Table::new("success", &keys, &["successes, %"])),
-        (Measure::Bridged, Table::new("bridged", &keys, &["successes of the operations in the fault, %"])),
-    ];
+    let mut tables = Measure::ALL.map(|measure| (measure, measure.table(&keys)));
     let mut previous = "";
     for (case, runs) in cases.iter().zip(&runs) {
         let Column { name, measure, .. } = *case.column;

@@ -1,14 +1,14 @@
 //! A run of the scenario.
 
-use super::super::outage::{self, index_of};
-use super::super::{number, seconds, share};
+use super::super::outage::index_of;
+use super::super::{number, seconds};
 use super::columns::{Column, Measure};
-use super::server::Server;
+use super::outcome::Outcome;
+use super::server::{Server, Spell};
 use super::{Case, Options};
 use crate::World;
 use crate::call::{Call, Caller, Outcome as Response};
 use crate::world::Random;
-use outage::Outcome;
 use retry_core::time::{Clock, Timer, Timestamp};
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -50,7 +50,7 @@ impl Services {
         if service + 1 < self.callers.len() {
             return self.call(service + 1);
         }
-        self.outcome.borrow_mut().attempts.count(self.world.elapsed());
+        self.outcome.borrow_mut().attempt(self.world.elapsed());
         let (at, response) = self.server.respond(self.world.now());
         let arrives = self.world.sleep_until(at);
         Box::pin(async move {
@@ -65,11 +65,11 @@ impl Services {
         loop {
             self.world.sleep(arrivals.interval(arrivals_per_second)).await;
             let began = self.world.elapsed();
-            self.outcome.borrow_mut().arrivals.count(began);
+            self.outcome.borrow_mut().begin(began);
             let services = Rc::clone(&self);
             self.world.spawn(async move {
                 if Rc::clone(&services).call(0).await.is_ok() {
-                    services.outcome.borrow_mut().goodput.count(services.world.elapsed());
+                    services.outcome.borrow_mut().succeed(began, services.world.elapsed());
                 }
             });
         }
@@ -88,7 +88,7 @@ impl Services {
 }
 
 /// Returns how long the first processes live. Their ends are spread evenly, and so are all later ones.
-fn first_life(lives: Duration, process: usize, count: usize) -> Duration {
+pub fn first_life(lives: Duration, process: usize, count: usize) -> Duration {
     lives.mul_f64(number((process + 1) as u64) / number(count as u64))
 }
 
@@ -114,7 +114,7 @@ pub fn run_processes(
 ) -> Option<f64> {
     let (from, to) = (options.fault_after_s, options.fault_after_s + column.fault_s);
     let rate = options.rate * column.size;
-    let span = (f64::from(from), f64::from(to));
+    let spell = Spell { fault: column.fault, from: from.into(), to: to.into() };
     let world = World::new();
     let start = start(&world);
     let count = processes.max(1) as usize;
@@ -131,7 +131,7 @@ pub fn run_processes(
         seed,
         timeout: seconds(options.timeout_s),
         choices: RefCell::new(Random::new(seed, "clients")),
-        server: Server::new(column.fault, rate, options.round_trip_ms / 1e3, span, seed),
+        server: Server::new(vec![spell], rate, options.round_trip_ms / 1e3, seed),
         outcome: RefCell::default(),
     });
     if let Some(lives) = column.lives_s {
@@ -140,26 +140,14 @@ pub fn run_processes(
         }
     }
     world.spawn(Rc::clone(&services).arrive(rate * column.load));
-    let end = to + column.after_s.min(options.longest_recovery_s);
+    let end = to + options.after_s(column);
     world.run_until(Timestamp::START.saturating_add(Duration::from_secs(end.into())));
-    measure(column, &services.outcome.borrow(), (from as usize, to as usize, end))
-}
-
-fn measure(column: &Column, run: &Outcome, (from, to, end): (usize, usize, u32)) -> Option<f64> {
+    let (run, from, to) = (services.outcome.borrow(), from as usize, to as usize);
     match column.measure {
-        Measure::Recovery => run.recovery(&outage::Options {
-            stall_after_s: u32::try_from(from).unwrap_or(u32::MAX),
-            stall_s: column.fault_s,
-            duration_s: end,
-            ..outage::Options::default()
-        }),
-        Measure::Load => Some(share(run.attempts.between(from, to), run.arrivals.between(from, to))),
-        Measure::Success => Some(100.0 * share(run.goodput.between(from, to), run.arrivals.between(from, to))),
-        Measure::Bridged => {
-            // All operations that begin shortly before the fault or soon after it succeed, if those in it do.
-            let around = |events: &super::PerSecond| number(events.between(from.saturating_sub(2), to + 6));
-            let lost = around(&run.arrivals) - around(&run.goodput);
-            Some(100.0 * (1.0 - lost / number(run.arrivals.between(from, to))))
-        }
+        Measure::Recovery => run.recovery(to, end as usize),
+        Measure::Load => Some(run.load(from, to)),
+        Measure::Success => Some(run.success(from, to)),
+        Measure::Bridged => Some(run.bridged(from, to)),
+        Measure::Bystanders => Some(run.bystanders(to)),
     }
 }

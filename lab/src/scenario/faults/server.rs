@@ -1,16 +1,18 @@
-//! A server that has a fault for some time.
+//! A server that has faults at times.
 
 use crate::call::{CallError, Outcome as Response};
 use crate::scenario::seconds;
 use crate::world::Random;
 use retry_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 
 /// How long a server that sheds load lets a request wait, in seconds. It rejects requests that would wait longer.
 const LONGEST_WAIT: f64 = 0.3;
 
 /// What happens to a server.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// It does not work, and then works off its queue.
     Stall,
@@ -34,52 +36,60 @@ pub enum Fault {
     },
     /// It never answers this part of the requests, independently of each other, and the others immediately.
     Lost(f64),
+    /// It never answers this part of the requests, independently of each other, and serves the others. What hangs takes no time of
+    /// the server.
+    Hang(f64),
 }
 
-/// A server that serves one request after the other, first come, first served, and has a fault for some time.
+/// A fault, and when it begins and ends, in seconds since the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spell {
+    /// The fault.
+    pub fault: Fault,
+    /// When it begins.
+    pub from: f64,
+    /// When it ends.
+    pub to: f64,
+}
+
+impl Spell {
+    fn contains(&self, time: f64) -> bool {
+        time >= self.from && time < self.to
+    }
+}
+
+/// A server that serves one request after the other, first come, first served, and has faults at times.
 #[derive(Debug)]
 pub struct Server {
-    fault: Fault,
+    /// The faults. Of two at the same time, the first one is there.
+    spells: Vec<Spell>,
     /// The time of a request, in seconds.
     service: f64,
     round_trip: f64,
-    /// When the fault begins and ends, in seconds since the start.
-    span: (f64, f64),
     free: Cell<f64>,
     random: RefCell<Random>,
 }
 
 impl Server {
     /// Creates a server that can serve this many requests in a second.
-    pub fn new(fault: Fault, rate: f64, round_trip: f64, span: (f64, f64), seed: u64) -> Self {
+    pub fn new(spells: Vec<Spell>, rate: f64, round_trip: f64, seed: u64) -> Self {
         let random = RefCell::new(Random::new(seed, "faults"));
-        Self { fault, service: 1.0 / rate, round_trip, span, free: Cell::new(0.0), random }
+        Self { spells, service: 1.0 / rate, round_trip, free: Cell::new(0.0), random }
     }
 
     /// Returns the time and the content of the response to a request that arrives now.
     pub fn respond(&self, now: Timestamp) -> (Timestamp, Response) {
         let time = now.saturating_since(Timestamp::START).as_secs_f64();
-        let (from, to) = self.span;
-        let is_faulty = time >= from && time < to;
         let start = self.free.get().max(time);
         let serve = |end: f64| {
             self.free.set(end);
             end
         };
-        let occurs = |part| is_faulty && self.random.borrow_mut().occurs(part);
-        let failed_if = |is_failure| if is_failure { Err(CallError::Failed) } else { Ok(()) };
-        let (at, response) = match self.fault {
-            Fault::Stall => {
-                let end = start + self.service;
-                (serve(if end > from && start < to { to + self.service } else { end }), Ok(()))
-            }
-            Fault::Slow(factor) => {
-                let is_slow = start >= from && start < to;
-                (serve(start + if is_slow { self.service * factor } else { self.service }), Ok(()))
-            }
-            Fault::Down => (time, failed_if(is_faulty)),
-            Fault::Shed { factor, cost } => {
-                let service = if is_faulty { self.service * factor } else { self.service };
+        let occurs = |part| self.random.borrow_mut().occurs(part);
+        let (at, response) = match self.fault_at(time) {
+            Some(Fault::Down) => (time, Err(CallError::Failed)),
+            Some(Fault::Shed { factor, cost }) => {
+                let service = self.service * factor;
                 if start - time > LONGEST_WAIT {
                     serve(start + cost * service);
                     (time, Err(CallError::Failed))
@@ -87,16 +97,75 @@ impl Server {
                     (serve(start + service), Ok(()))
                 }
             }
-            Fault::Random { part, is_served } => {
-                let response = failed_if(occurs(part));
+            Some(Fault::Random { part, is_served }) => {
+                let response = if occurs(part) { Err(CallError::Failed) } else { Ok(()) };
                 (if is_served { serve(start + self.service) } else { time }, response)
             }
-            Fault::Lost(part) => (if occurs(part) { f64::INFINITY } else { time }, Ok(())),
+            Some(Fault::Lost(part)) => (if occurs(part) { f64::INFINITY } else { time }, Ok(())),
+            Some(Fault::Hang(part)) if occurs(part) => (f64::INFINITY, Ok(())),
+            _ => (serve(self.served(start)), Ok(())),
         };
         let at = if at.is_finite() { Timestamp::START.saturating_add(seconds(at + self.round_trip)) } else { NEVER };
         (at, response)
+    }
+
+    fn fault_at(&self, time: f64) -> Option<Fault> {
+        self.spells.iter().find(|spell| spell.contains(time)).map(|spell| spell.fault)
+    }
+
+    /// Returns when a request is served whose turn comes at this time.
+    fn served(&self, start: f64) -> f64 {
+        let factor = if let Some(Fault::Slow(factor)) = self.fault_at(start) { factor } else { 1.0 };
+        let end = start + self.service * factor;
+        let stalls = |spell: &&Spell| spell.fault == Fault::Stall && end > spell.from && start < spell.to;
+        self.spells.iter().find(stalls).map_or(end, |spell| spell.to + self.service)
     }
 }
 
 /// When an answer arrives that is lost.
 const NEVER: Timestamp = Timestamp::from_origin(std::time::Duration::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, Server, Spell};
+    use crate::call::CallError;
+    use retry_core::time::Timestamp;
+    use std::time::Duration;
+
+    /// Returns the milliseconds until the response to a request at this time, of a server of ten requests in a second, or `None` if
+    /// it fails.
+    fn respond(server: &Server, at_ms: u64) -> Option<u128> {
+        let now = Timestamp::START.saturating_add(Duration::from_millis(at_ms));
+        let (at, response) = server.respond(now);
+        assert!(response.is_ok() || response == Err(CallError::Failed));
+        response.ok().map(|()| (at.saturating_since(now) + Duration::from_nanos(500)).as_millis())
+    }
+
+    fn server(spells: &[(Fault, f64, f64)]) -> Server {
+        let spells = spells.iter().map(|&(fault, from, to)| Spell { fault, from, to });
+        Server::new(spells.collect(), 10.0, 0.02, 1)
+    }
+
+    #[test]
+    fn a_server_that_was_down_has_its_capacity_again() {
+        let server = server(&[(Fault::Down, 1.0, 2.0)]);
+        assert_eq!(respond(&server, 0), Some(120));
+        assert_eq!(respond(&server, 1_500), None);
+        assert_eq!([respond(&server, 2_000), respond(&server, 2_000)], [Some(120), Some(220)], "one after the other");
+    }
+
+    #[test]
+    fn faults_follow_each_other() {
+        let server = server(&[(Fault::Down, 1.0, 2.0), (Fault::Slow(2.0), 2.0, 3.0), (Fault::Stall, 4.0, 5.0)]);
+        assert_eq!(respond(&server, 1_000), None);
+        assert_eq!([respond(&server, 2_000), respond(&server, 3_000)], [Some(220), Some(120)]);
+        assert_eq!([respond(&server, 4_200), respond(&server, 4_300)], [Some(920), Some(920)]);
+    }
+
+    #[test]
+    fn a_request_that_hangs_takes_no_time_of_the_server() {
+        let server = server(&[(Fault::Hang(1.0), 1.0, 2.0)]);
+        assert!(respond(&server, 1_500) > Some(1_000_000));
+        assert_eq!(respond(&server, 2_000), Some(120));
+    }
+}

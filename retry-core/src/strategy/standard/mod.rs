@@ -4,6 +4,7 @@ mod costs;
 mod hint_jitter;
 mod hint_limit;
 mod max_attempts;
+mod parts;
 mod settings;
 mod token;
 
@@ -92,38 +93,6 @@ impl StandardRetryStrategy {
         let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_secs(20))
             .throttling_base(Duration::from_secs(1));
         Self::from_parts(StandardRetrySettings::aws_2_1(), backoff, TokenBucket::new(500))
-    }
-
-    /// Replaces the quota, for example with a quota that several strategies share.
-    ///
-    /// ```
-    /// use retry_core::{ExponentialBackoff, StandardRetryStrategy, TokenBucket};
-    ///
-    /// static QUOTA: TokenBucket = TokenBucket::new(500);
-    /// static READS: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> =
-    ///     StandardRetryStrategy::aws_2_1().max_attempts(5).with_quota(&QUOTA);
-    /// static WRITES: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> =
-    ///     StandardRetryStrategy::aws_2_1().with_quota(&QUOTA);
-    /// ```
-    pub const fn with_quota<Q>(self, quota: Q) -> StandardRetryStrategy<ExponentialBackoff, Q> {
-        let Self { settings, backoff, quota: _, name, switch } = self;
-        StandardRetryStrategy { settings, backoff, quota, name, switch }
-    }
-
-    /// Replaces the backoff. To replace the quota as well, use [`from_parts`](StandardRetryStrategy::from_parts).
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// use retry_core::backoff::LinearBackoff;
-    /// use retry_core::StandardRetryStrategy;
-    ///
-    /// static STORE: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
-    ///     .max_attempts(3)
-    ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
-    /// ```
-    pub const fn with_backoff<B>(self, backoff: B) -> StandardRetryStrategy<B> {
-        let Self { settings, backoff: _, quota, name, switch } = self;
-        StandardRetryStrategy { settings, backoff, quota, name, switch }
     }
 }
 

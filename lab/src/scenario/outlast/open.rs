@@ -1,0 +1,138 @@
+//! A run under an open load.
+
+use super::super::faults::{Outcome, caller_seed, first_life};
+use super::super::outage::index_of;
+use super::super::seconds;
+use super::site::Site;
+use super::world::World;
+use crate::World as Time;
+use crate::call::Caller;
+use crate::strategies::Strategy;
+use crate::world::Random;
+use retry_core::time::{Clock, Timer, Timestamp};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The minute after the fault, and the time of an operation that begins in it and lives long, in seconds.
+const BYSTANDERS_S: u32 = 60 + 32;
+
+/// What is measured of the runs of a seed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The operations that begin in the fault and succeed, in percent.
+    pub bridged: f64,
+    /// The attempts in the fault for each operation that begins in it.
+    pub load: f64,
+    /// The seconds from the end of the fault to the recovery, or `None` if there is none.
+    pub recovery_s: Option<f64>,
+    /// The operations of the minute after the fault that are lost, in percent.
+    pub bystanders_lost: f64,
+}
+
+/// The processes, and the server that they call.
+struct Load {
+    time: Time,
+    strategy: Strategy,
+    seed: u64,
+    site: Rc<Site>,
+    /// The callers of the processes; none if a new process makes each operation.
+    callers: Vec<RefCell<Rc<dyn Caller>>>,
+    outcome: Rc<RefCell<Outcome>>,
+}
+
+impl Load {
+    fn process(&self, number: u64) -> Rc<dyn Caller> {
+        self.strategy.caller(caller_seed(self.seed, 0, number))
+    }
+
+    /// Lets operations arrive as a Poisson process.
+    async fn arrive(self: Rc<Self>, arrivals_per_second: f64) {
+        let (mut arrivals, mut clients) = (Random::new(self.seed, "arrivals"), Random::new(self.seed, "clients"));
+        for number in 0.. {
+            self.time.sleep(arrivals.interval(arrivals_per_second)).await;
+            let began = self.time.elapsed();
+            self.outcome.borrow_mut().begin(began);
+            let caller = if self.callers.is_empty() {
+                self.process(number)
+            } else {
+                Rc::clone(&*self.callers[index_of(clients.uniform(), self.callers.len())].borrow())
+            };
+            let (time, outcome) = (self.time.clone(), Rc::clone(&self.outcome));
+            let (clock, sent) = (self.time.clone(), Rc::clone(&self.outcome));
+            let call = self.site.call(move || sent.borrow_mut().attempt(clock.elapsed()));
+            self.time.spawn(async move {
+                if caller.call(call).await.is_ok() {
+                    outcome.borrow_mut().succeed(began, time.elapsed());
+                }
+            });
+        }
+    }
+
+    /// Replaces a process again and again. What it has begun continues.
+    async fn replace(self: Rc<Self>, process: usize, lives: Duration) {
+        let count = self.callers.len();
+        self.time.sleep(first_life(lives, process, count)).await;
+        for number in (process..).step_by(count).skip(1) {
+            self.callers[process].replace(self.process(number as u64));
+            self.time.sleep(lives).await;
+        }
+    }
+}
+
+/// Begins a run.
+fn begin(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u32, seed: u64) -> (Time, Rc<Load>) {
+    let time = Time::new();
+    let mut load = Load {
+        time: time.clone(),
+        strategy: strategy.clone(),
+        seed,
+        site: Site::new(&time, world, live_s, seed),
+        callers: Vec::new(),
+        outcome: Rc::default(),
+    };
+    if !world.is_lone {
+        load.callers = (0..processes.max(1)).map(|number| RefCell::new(load.process(number.into()))).collect();
+    }
+    let load = Rc::new(load);
+    if let Some(lives) = world.lives_s {
+        for process in 0..load.callers.len() {
+            time.spawn(Rc::clone(&load).replace(process, seconds(lives)));
+        }
+    }
+    time.spawn(Rc::clone(&load).arrive(world.rate * world.load));
+    (time, load)
+}
+
+/// Runs a world with a strategy in this number of processes.
+pub fn run(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u32, seed: u64) -> Measured {
+    let runs: Vec<_> = (0..u64::from(world.runs.max(1)))
+        .map(|number| begin(world, strategy, live_s, processes, seed ^ number << 48))
+        .collect();
+    let (from, to) = (world.begins_s, world.begins_s + world.fault_s);
+    let until = |end: u32| {
+        let mut outcome = Outcome::default();
+        for (time, load) in &runs {
+            time.advance_to(Timestamp::START.saturating_add(Duration::from_secs(end.into())));
+            outcome.add(&load.outcome.borrow());
+        }
+        (outcome.recovery(to as usize, end as usize), outcome)
+    };
+    // Most servers have recovered when the bystanders are done.
+    let (early, late) = (to + world.after_s.min(BYSTANDERS_S), to + world.after_s);
+    let (mut recovery_s, mut outcome) = until(early);
+    if recovery_s.is_none() && early < late {
+        (recovery_s, outcome) = until(late);
+    }
+    for (time, _) in &runs {
+        // Tasks that still wait hold what they call.
+        time.run_until(time.now());
+    }
+    let (from, to) = (from as usize, to as usize);
+    Measured {
+        bridged: outcome.bridged(from, to),
+        load: outcome.load(from, to),
+        recovery_s,
+        bystanders_lost: outcome.bystanders(to),
+    }
+}
