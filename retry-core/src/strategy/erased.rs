@@ -6,6 +6,7 @@ use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
     StrategyName, Switch, Switched, forward_strategy,
 };
+use crate::support::{KeptInWait, KeptOutcome};
 use crate::time::Clock;
 use std::any::Any;
 use std::fmt;
@@ -52,8 +53,9 @@ use std::time::Duration;
 ///
 /// # Costs
 ///
-/// Each token is allocated, which means one allocation for each attempt, the first included. Calls of the strategy are
-/// virtual instead of direct. If all strategies have the same token type, erasure is not necessary: an
+/// Each token is allocated, which means one allocation for each attempt. A call that succeeds at its first attempt needs none,
+/// unless the strategy limits sends. Calls of the strategy are virtual instead of direct. The last outcome of an operation is kept while
+/// it waits, so a future is `Send` only if its outcome is. If all strategies have the same token type, erasure is not necessary: an
 /// `Arc<dyn RetryStrategy<Token = StandardRetryToken> + Send + Sync>` is a strategy that allocates nothing.
 #[derive(Clone)]
 pub struct ErasedStrategy {
@@ -135,6 +137,15 @@ impl RetryToken for ErasedToken {
     fn delay_source(&self) -> DelaySource {
         self.token.delay_source()
     }
+
+    fn waited(&self) -> Duration {
+        self.token.waited()
+    }
+
+    /// The strategy behind the handle may let operations wait.
+    fn kept_outcome<R>() -> impl KeptOutcome<R> {
+        KeptInWait::<R>::new()
+    }
 }
 
 impl fmt::Debug for ErasedToken {
@@ -210,12 +221,31 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         token.downcast_ref().map_or(Duration::ZERO, |token| self.0.refused_delay(token, failure))
     }
 
+    #[inline]
+    fn starts_empty(&self) -> bool {
+        self.0.starts_empty()
+    }
+
+    #[inline]
+    fn empty_token(&self, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
+        self.0.empty_token(clock).map(ErasedToken::new)
+    }
+
+    #[inline]
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        self.0.record_first_success(success, clock);
+    }
+
     fn quota_level(&self) -> Option<u32> {
         self.0.quota_level()
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {
         self.0.quota_mode()
+    }
+
+    fn waiting_operations(&self) -> Option<u32> {
+        self.0.waiting_operations()
     }
 
     fn send_rate(&self) -> Option<f64> {

@@ -66,7 +66,8 @@ pub struct Operations;
 ///         self.0.retries.record_success(token, success, clock)
 ///     }
 ///     // A wrapper must also forward the methods that have a default. Clippy's lint
-///     // `missing_trait_methods` on the impl reports each one that is missing.
+///     // `missing_trait_methods` on the impl reports each one that is missing, and three hidden
+///     // ones that only save instructions.
 ///     fn weigh(&self, token: &mut Token, weight: u32) {
 ///         self.0.retries.weigh(token, weight);
 ///     }
@@ -95,6 +96,9 @@ pub struct Operations;
 ///     }
 ///     fn quota_mode(&self) -> Option<QuotaMode> {
 ///         self.0.retries.quota_mode()
+///     }
+///     fn waiting_operations(&self) -> Option<u32> {
+///         self.0.retries.waiting_operations()
 ///     }
 ///     fn send_rate(&self) -> Option<f64> {
 ///         self.0.retries.send_rate()

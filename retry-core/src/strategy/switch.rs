@@ -198,12 +198,31 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         self.strategy.refused_delay(token, failure)
     }
 
+    #[inline]
+    fn starts_empty(&self) -> bool {
+        self.strategy.starts_empty()
+    }
+
+    #[inline]
+    fn empty_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
+        self.strategy.empty_token(clock)
+    }
+
+    #[inline]
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        self.strategy.record_first_success(success, clock);
+    }
+
     fn quota_level(&self) -> Option<u32> {
         self.strategy.quota_level()
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {
         self.strategy.quota_mode()
+    }
+
+    fn waiting_operations(&self) -> Option<u32> {
+        self.strategy.waiting_operations()
     }
 
     fn send_rate(&self) -> Option<f64> {

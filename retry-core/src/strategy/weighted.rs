@@ -105,6 +105,10 @@ impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
         self.strategy.quota_mode()
     }
 
+    fn waiting_operations(&self) -> Option<u32> {
+        self.strategy.waiting_operations()
+    }
+
     fn send_rate(&self) -> Option<f64> {
         self.strategy.send_rate()
     }

@@ -26,6 +26,7 @@ use crate::report::{Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
+use retry_core::strategy::PatientRetryStrategy;
 use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -127,6 +128,7 @@ fn strategies() -> Vec<(Strategy, Matters)> {
         (Strategy::of("no quota", move |seed| standard(seed).with_quota(NoQuota)), Matters::Nothing),
         (Strategy::of("new()", standard), Matters::Processes),
         (Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed)), Matters::Processes),
+        (Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)), Matters::ProcessesAndTime),
     ]
 }
 

@@ -4,7 +4,7 @@
 //! for it: half a send for each fast success, and single probes where nothing else is sent. Retries are background traffic, which uses
 //! what the foreground leaves, as in RFC 6817 (LEDBAT).
 
-use super::token::Ticket;
+use super::token::{Nanos, Ticket};
 use crate::limit::Ready;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
@@ -78,11 +78,27 @@ pub(super) struct Line {
 #[derive(Debug)]
 struct Waiting {
     ticket: Ticket,
-    /// The end of its wait, if there is one.
-    until: Option<Timestamp>,
+    end: End,
     /// Whether it may be sent as a probe. The last attempt of an operation is spent on evidence only.
     may_probe: bool,
     waker: Option<Waker>,
+}
+
+/// The end of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) until: Nanos,
+    /// Whether the operation is over then. Otherwise only its wait is.
+    pub(super) is_hard: bool,
+}
+
+impl End {
+    /// Returns whether there is time for an attempt with an answer that takes this long. Without it, an operation would be sent when
+    /// it is almost over, and the server would work for nobody: while operations with equal time limits are sent as fast as they
+    /// came, each one comes to the front of the line when its time is over.
+    fn allows(&self, now: Timestamp, answer: Duration) -> bool {
+        !self.is_hard || self.until.since(Nanos::of(now)) > answer
+    }
 }
 
 /// The answer to an operation that waits.
@@ -163,7 +179,7 @@ impl Line {
         if latency <= self.fast(least) {
             self.credit += CREDIT;
         }
-        self.spend()
+        self.spend(now)
     }
 
     /// Returns the longest latency of a fast answer.
@@ -175,7 +191,7 @@ impl Line {
     }
 
     /// Adds an operation at the end of the line. `sent` is when its failed attempt was sent, if that is known.
-    pub(super) fn join(&mut self, now: Timestamp, until: Option<Timestamp>, may_probe: bool) -> (Ticket, Vec<Waker>) {
+    pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
         if self.queue.is_empty() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
@@ -184,17 +200,18 @@ impl Line {
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
         self.probers += usize::from(may_probe);
-        self.queue.push_back(Waiting { ticket, until, may_probe, waker: None });
-        (ticket, self.spend())
+        self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
+        (ticket, self.spend(now))
     }
 
-    /// Removes an operation that does not wait any longer. If it was sent already, the next one is sent in its place.
+    /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
+    /// place.
     pub(super) fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
         match self.position(ticket) {
             Some(index) => self.remove(index),
             None => {
                 self.credit += SEND;
-                self.spend()
+                Vec::new()
             }
         }
     }
@@ -213,12 +230,13 @@ impl Line {
             self.last_send = self.last_send.max(now);
             return Answer { ready: Ready::Now, wakers: Vec::new(), former: waker };
         };
-        let until = self.queue[index].until;
-        if until.is_some_and(|until| now >= until) {
+        let left = self.queue[index].end.until.since(Nanos::of(now));
+        if left.is_zero() {
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former: waker };
         }
-        let mut wait = until.map_or(Duration::MAX, |until| until.saturating_since(now));
-        if self.prober() == Some(index) {
+        let mut wait = left;
+        let answer = self.least.unwrap_or_default();
+        if self.prober(|end| end.allows(now, answer)) == Some(index) {
             let at = self.probe_at(now, cold_probe);
             if now >= at {
                 let wakers = self.remove(index);
@@ -253,13 +271,16 @@ impl Line {
     }
 
     /// Returns the operation that is sent as the next probe: the oldest one that may be.
-    fn prober(&self) -> Option<usize> {
-        if self.probers == 0 { None } else { self.queue.iter().position(|waiting| waiting.may_probe) }
+    fn prober(&self, has_time: impl Fn(End) -> bool) -> Option<usize> {
+        if self.probers == 0 {
+            return None;
+        }
+        self.queue.iter().position(|waiting| waiting.may_probe && has_time(waiting.end))
     }
 
     /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
-        let was = self.prober();
+        let was = self.prober(|_| true);
         let Some(waiting) = self.queue.remove(index) else { return Vec::new() };
         self.probers -= usize::from(waiting.may_probe);
         let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
@@ -268,15 +289,17 @@ impl Line {
     }
 
     fn next_prober(&mut self) -> Option<Waker> {
-        let next = self.prober()?;
+        let next = self.prober(|_| true)?;
         self.queue[next].waker.take()
     }
 
     /// Sends as many operations as there is credit for.
-    fn spend(&mut self) -> Vec<Waker> {
+    fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
         let mut wakers = Vec::new();
+        let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
         while self.credit >= SEND
-            && let Some(waiting) = self.queue.pop_front()
+            && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
+            && let Some(waiting) = self.queue.remove(index)
         {
             self.credit -= SEND;
             self.probers -= usize::from(waiting.may_probe);

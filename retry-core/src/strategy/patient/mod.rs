@@ -17,7 +17,7 @@ use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
-use line::Line;
+use line::{End, Line};
 use settings::WaitSettings;
 use std::task::Waker;
 use std::time::Duration;
@@ -143,8 +143,15 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                 let next = token.standard.unpaid(delay);
                 let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
                 let may_probe = next.attempt() < most || !failure.is_attempt_bound();
-                let is_limited = failure.remaining().is_none() && failure.is_attempt_bound();
-                Ok(token.next(next, Stage::Refused { may_probe, is_limited }))
+                let left = match failure.remaining() {
+                    None if failure.is_attempt_bound() => {
+                        Some(self.settings.max_wait.saturating_sub(token.waited()).saturating_add(delay))
+                    }
+                    remaining => remaining,
+                };
+                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(clock.now().saturating_add(left)));
+                let is_hard = failure.remaining().is_some();
+                Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
             }
             Err(reason) => Err(reason),
         }
@@ -159,11 +166,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
 
     /// Lets an operation join the line when it asks first.
     #[cold]
-    fn join(&self, token: &mut PatientRetryToken, may_probe: bool, is_limited: bool, clock: &dyn Clock) -> Ticket {
+    fn join(&self, token: &mut PatientRetryToken, end: End, may_probe: bool, clock: &dyn Clock) -> Ticket {
         let now = clock.now();
-        let left = self.settings.max_wait.saturating_sub(token.waited());
-        let until = is_limited.then(|| now.saturating_add(left));
-        let ticket = self.with_line(|line| line.change(|line| line.join(now, until, may_probe)));
+        let ticket = self.with_line(|line| line.change(|line| line.join(now, end, may_probe)));
         token.begin_wait(ticket, now);
         ticket
     }
@@ -304,8 +309,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
             }
             Stage::Unmeasured | Stage::Sent(_) => Ready::Now,
             _ if !self.standard.issued(&token.standard) => Ready::Now,
-            Stage::Refused { may_probe, is_limited } => {
-                let ticket = self.join(token, may_probe, is_limited, clock);
+            Stage::Refused { until, is_hard, may_probe } => {
+                let ticket = self.join(token, End { until, is_hard }, may_probe, clock);
                 self.ask(token, ticket, clock, waker)
             }
             Stage::Waiting(ticket) => self.ask(token, ticket, clock, waker),

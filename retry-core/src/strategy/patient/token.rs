@@ -26,10 +26,12 @@ pub(super) enum Stage {
     Sent(Nanos),
     /// A retry that the quota could not pay for, and that has not come to the line yet.
     Refused {
+        /// The end of its wait.
+        until: Nanos,
+        /// Whether the operation is over then, so that an attempt needs time before it.
+        is_hard: bool,
         /// Whether it may be sent as a probe.
         may_probe: bool,
-        /// Whether the wait is limited by the setting of the strategy.
-        is_limited: bool,
     },
     /// A retry that waits in the line, or was sent from it and has not asked since.
     Waiting(Ticket),
@@ -39,7 +41,7 @@ pub(super) enum Stage {
 pub(super) type Ticket = NonZeroU64;
 
 /// A point in time, in nanoseconds since the origin of the clock. It saturates after 584 years.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Nanos(u64);
 
 impl Nanos {
@@ -48,9 +50,17 @@ impl Nanos {
         Self(time.as_secs().saturating_mul(1_000_000_000).saturating_add(time.subsec_nanos().into()))
     }
 
+    /// The end of a wait without an end.
+    pub(super) const NEVER: Self = Self(u64::MAX);
+
     /// Returns the time from this point to a later one; zero if the clock was set back.
     pub(super) fn until(self, later: Timestamp) -> Duration {
-        Duration::from_nanos(Self::of(later).0.saturating_sub(self.0))
+        Self::of(later).since(self)
+    }
+
+    /// Returns the time since an earlier point; zero if it is a later one.
+    pub(super) const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
