@@ -213,8 +213,9 @@ pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy};
 #[doc(inline)]
 pub use strategy::{
-    ErasedStrategy, EvidenceRetryStrategy, Failure, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
-    StandardRetryStrategy, retries_enabled, set_retries_enabled, without_retries, without_retries_blocking,
+    ErasedStrategy, EvidenceRetryStrategy, Failure, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled, without_retries,
+    without_retries_blocking,
 };
 #[doc(inline)]
 pub use support::InvalidSetting;

@@ -361,6 +361,7 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
     match &retried.strategy {
         Dependency::Own(own) => {
             let ty = match own {
+                Own::Patient => quote!(#crate_path::PatientRetryStrategy),
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
                 Own::Paced => quote!(#crate_path::PacedRetryStrategy),

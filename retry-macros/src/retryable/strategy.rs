@@ -24,14 +24,15 @@ pub(super) enum Dependency {
 /// A strategy with default settings.
 #[derive(Clone, Copy)]
 pub(super) enum Own {
+    Patient,
     Standard,
     Adaptive,
     Paced,
 }
 
 /// The values of `strategy` that are texts.
-pub(super) const OWN: [(&str, Own); 3] =
-    [("standard", Own::Standard), ("adaptive", Own::Adaptive), ("paced", Own::Paced)];
+pub(super) const OWN: [(&str, Own); 4] =
+    [("patient", Own::Patient), ("standard", Own::Standard), ("adaptive", Own::Adaptive), ("paced", Own::Paced)];
 
 /// Returns the names of the values of `strategy` that are texts.
 pub(super) fn own_names() -> impl Iterator<Item = &'static str> {

@@ -26,7 +26,7 @@ use crate::report::{Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
-use retry_core::strategy::PatientRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -30,7 +30,7 @@ use token::{Nanos, Stage, Ticket};
 /// order of arrival, and its retry is sent when there is evidence that the service answers again.
 ///
 /// ```
-/// use retry_core::strategy::PatientRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 ///
 /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// ```

@@ -87,7 +87,7 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
     ///
     /// ```
     /// use retry_core::quota::EvidenceQuota;
-    /// use retry_core::strategy::PatientRetryStrategy;
+    /// use retry_core::PatientRetryStrategy;
     /// use retry_core::{HintLimit, StandardRetryStrategy};
     ///
     /// static STORE: PatientRetryStrategy = PatientRetryStrategy::over(
