@@ -26,11 +26,11 @@ pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTi
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::never::{Neither, Never};
 pub use accepted::{
-    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
-    IntoSpan,
+    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
+    AcceptedTimer, AcceptedUsage, Anew, IntoSpan, Pointer,
 };
 pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
-pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used};
+pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
     blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling, max_time, observer,

@@ -5,7 +5,7 @@ use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::hedge::{Hedge, read_hedge};
-use crate::retryable::limits::{Limits, read_deadline, read_limit};
+use crate::retryable::limits::{Limits, read_deadline, read_limit, read_stop};
 use crate::retryable::strategy::{OWN, Own, STATICS, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use proc_macro2::{Ident, TokenStream};
@@ -222,7 +222,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 option.flag(diagnostics);
                 read.limits.long_polling = true;
             }
-            RetryableOption::Stop => read.limits.stop = option.expr("STOP", diagnostics),
+            RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
             RetryableOption::Context => read.context = read_name(&option, diagnostics),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),

@@ -1,12 +1,13 @@
 //! Reads time limits from the options, and writes them into the loop.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::Written;
-use crate::tokens::local;
+use crate::options::{Written, ungrouped};
+use crate::tokens::{local, respan};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::time::Duration;
-use syn::{Expr, ExprLit, Lit};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, ExprReference, Lit};
 
 /// The time limits that the options set.
 #[derive(Default)]
@@ -86,13 +87,28 @@ pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> 
     }
 }
 
+/// Reads the handle that stops the operation: an expression, often the name of a static.
+pub(super) fn read_stop(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    match option.value() {
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(
+                literal,
+                "`stop` takes a `Stop`, without quotes; make it a static, `static STOP: Stop = Stop::new();`, and write \
+                 `stop = STOP`",
+            );
+            None
+        }
+        _ => option.expr("STOP", diagnostics),
+    }
+}
+
 /// The code of the limits.
 pub(super) struct Limited {
     /// The expression of the limits, if there are any.
     pub(super) limits: Option<TokenStream>,
     /// A reference to the place for the last outcome.
     pub(super) last: TokenStream,
-    /// The declaration of that place, before the loop.
+    /// The declarations of that place and of the handle that stops the operation, before the loop.
     pub(super) setup: TokenStream,
 }
 
@@ -117,16 +133,23 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         }
     };
     let limits = if *long_polling { quote!(#private::long_polling(#limits)) } else { limits };
-    let limits = match stop {
-        Some(stop) => quote!(#private::stop(#limits, &#stop)),
-        None => limits,
-    };
     let last = local("last");
-    Limited {
-        limits: Some(limits),
-        last: quote!(&mut #last),
-        setup: quote!(let mut #last = ::core::option::Option::None;),
-    }
+    let setup = quote!(let mut #last = ::core::option::Option::None;);
+    let (limits, setup) = match stop {
+        None => (limits, setup),
+        Some(stop) => {
+            let handle = local("stop");
+            let stop = match ungrouped(stop) {
+                Expr::Reference(ExprReference { mutability: None, expr, .. }) => expr,
+                other => other,
+            };
+            // Whether the type is right depends on the user's expression, so rustc points there. The variable keeps the
+            // value of an expression as long as the operation.
+            let place = respan(handle.to_token_stream(), stop.span());
+            (quote!(#private::stop(#limits, #place)), quote!(#setup let #handle = &#stop;))
+        }
+    };
+    Limited { limits: Some(limits), last: quote!(&mut #last), setup }
 }
 
 /// Returns an expression of type `Option<Duration>`.
