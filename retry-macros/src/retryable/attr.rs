@@ -41,6 +41,7 @@ enum RetryableOption {
 const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
+const STOP: &str = "write `stop = STOP`, with `static STOP: Stop = Stop::new();`";
 const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
 const WHEN: &str = "label the error type with `#[derive(RetryInfo)]`, or write a `policy`";
 
@@ -101,6 +102,11 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
             "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
         ),
         ("long_poll", "write `long_polling`"),
+        ("cancel", STOP),
+        ("cancellation", STOP),
+        ("cancellation_token", STOP),
+        ("shutdown", STOP),
+        ("abort", STOP),
         ("notify", "write `on_retry`"),
         ("on_stop", ON_END),
         ("on_finish", ON_END),
