@@ -16,12 +16,13 @@ pub use source_field::{SourceField, source};
 pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
-// Items for `#[retryable]`, and the types of its values.
+// Items for `#[retryable]`, and the types of its values, and the bounds of methods that calls don't have.
 #[cfg(all(debug_assertions, not(feature = "test")))]
 pub use crate::operation::explored::Marked;
 #[cfg(feature = "test")]
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
+pub use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings};
 pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::never::{Neither, Never};
