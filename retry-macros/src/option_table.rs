@@ -61,7 +61,7 @@ impl<O> OptionTable<O> {
         while let (Some(code), Some(after)) = (parts.next(), parts.next()) {
             let name = code.split(' ').next().unwrap_or_default();
             let place = text_of(name, self.elsewhere).map(|place| format!(" on {place}")).unwrap_or_default();
-            placed += &format!("`{code}`{place}{after}");
+            placed.extend(["`", code, "`", &place, after]);
         }
         placed
     }
