@@ -453,7 +453,10 @@ fn a_weight_and_what_was_used() {
                             ::retry_core::__private::judge(&__outcome),
                             &mut __operation,
                             &__outcome,
-                            |outcome| tokens(outcome),
+                            |__outcome| ::retry_core::__private::used(
+                                __outcome,
+                                |outcome| tokens(outcome),
+                            ),
                         ),
                         &mut __operation,
                         &mut __last,

@@ -4,12 +4,12 @@
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
 use super::accepted::{
-    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
-    IntoSpan,
+    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
+    AcceptedTimer, Anew, IntoSpan,
 };
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
-    OperationOf, OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
+    OperationOf, OptionalObserver, Place, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -140,8 +140,8 @@ pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
 
 /// A handle that stops the operation, beside these limits.
 #[inline]
-pub fn stop<L: TimeLimits>(limits: L, stop: &Stop) -> L::WithStop<'_> {
-    limits.with_stop(stop)
+pub fn stop<L: TimeLimits, S: AcceptedStop<K>, K>(limits: L, stop: &S) -> L::WithStop<'_> {
+    limits.with_stop(stop.accept())
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.

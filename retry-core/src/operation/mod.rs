@@ -11,6 +11,7 @@ mod events;
 pub(crate) mod explored;
 mod hedge;
 mod identity;
+pub(crate) mod misplaced;
 mod name;
 mod nesting;
 mod observed;

@@ -17,6 +17,7 @@
 
 mod closure;
 mod hedged;
+mod misplaced;
 mod options;
 mod run;
 mod used;

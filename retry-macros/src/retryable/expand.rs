@@ -43,7 +43,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             },
         ),
     };
-    let Limited { limits, keeps } = limited(&retried.limits, &private);
+    let Limited { limits, setup: limits_setup, keeps } = limited(&retried.limits, &private);
     let place = local("last");
     let last = quote!(&mut #place);
     let is_limited = limits.is_some();
@@ -103,6 +103,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
 
     let body = body.around(quote! {
         #call_setup
+        #limits_setup
         #weight_setup
         #started
         let mut #operation = #begin;
