@@ -212,7 +212,8 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self
     }
 
-    /// Sets the limit to which a wait that the server asks for is cut.
+    /// Sets the limit to which a wait that the server asks for is cut, before the
+    /// [jitter](StandardRetryStrategy::hint_jitter) is added.
     ///
     /// To end the operation instead of cutting the wait, use
     /// [`max_retry_after`](StandardRetryStrategy::max_retry_after).

@@ -302,7 +302,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     }
 
     fn quota_level(&self) -> Option<u32> {
-        Some(self.quota.available())
+        self.quota.level()
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {
