@@ -2,6 +2,7 @@
 
 use crate::support::subscribers::subscribe;
 use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use retry_core::quota::NoQuota;
 use retry_core::{EvidenceRetryStrategy, Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -118,6 +119,26 @@ async fn the_mode_of_a_quota_is_a_field() {
     let all = lines(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("get").run()).await;
     let ended = r#"DEBUG stopped: operation="get" attempt=3 reason="quota_exhausted" error_type="other" quota=0 quota_mode="exhausted""#;
     assert_eq!(all.last().unwrap(), ended);
+}
+
+// Rules O3, Q9.
+#[tokio::test(start_paused = true)]
+async fn no_quota_has_no_level_in_any_event() {
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).with_quota(NoQuota);
+    let flaky = Flaky::new(1, Failed::THROTTLED);
+    let all = lines(retry(&strategy, || async { flaky.call() }).name("get").run()).await;
+    assert_eq!(
+        all[2..],
+        [
+            r#"DEBUG retry_scheduled: operation="get" attempt=1 error_type="throttling" delay_ms=1000 delay_source="backoff""#,
+            r#"TRACE attempt_started: operation="get" attempt=2"#,
+            r#"DEBUG succeeded: operation="get" attempt=2 recorded=true"#,
+        ]
+    );
+    assert_eq!(
+        last(retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).name("get").run()).await,
+        r#"DEBUG stopped: operation="get" attempt=1 reason="not_retryable" error_type="client_side""#
+    );
 }
 
 /// Returns the last event of an operation.

@@ -8,6 +8,7 @@ use metrics::{
 };
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
+use retry_core::quota::NoQuota;
 use retry_core::{
     AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, policy_fn, retry, retry_blocking,
@@ -169,6 +170,14 @@ fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
     assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [495.0, 485.0, 486.0, 486.0]);
     assert_eq!(recorder.count(r#"retry_send_rate{strategy="store"}"#), 0, "nothing limits sends");
     assert_eq!(recorder.count(&series("retry_limiter_wait_seconds")), 0);
+}
+
+// Rules O13, Q9.
+#[test]
+fn no_quota_has_no_gauge() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), standard().with_quota(NoQuota));
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [0.0; 0]);
 }
 
 // Rule O13.
