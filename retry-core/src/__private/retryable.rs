@@ -88,6 +88,12 @@ pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optiona
     call.begin(limits)
 }
 
+/// Lets an operation make any number of attempts.
+#[inline]
+pub fn unlimited_attempts<K: RetryToken, L: TimeLimits, N>(operation: &mut Operation<K, L, N>) {
+    operation.set_unlimited(true);
+}
+
 /// Returns the place for the last outcome of an operation whose limits don't need one.
 #[inline]
 pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &Operation<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {

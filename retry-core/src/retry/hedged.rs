@@ -104,6 +104,7 @@ where
             let Self { mut call, hedge } = self;
             let started = start(&call.timer);
             let mut operation = call.call().begin(call.limits);
+            operation.set_unlimited(call.function.unlimited);
             let (mut state, mut last) = (F::State::begin(&operation, &call.timer), L::kept_outcome::<S::Token>());
             let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
             let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
@@ -183,7 +184,7 @@ where
         outcome: Outcome<F::Outcome>,
         directive: Option<RetryDirective>,
     ) -> ControlFlow<End<F::Outcome>> {
-        let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
+        let Self { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = directive.map(|directive| state.remember(directive));
         let decision = operation.settle_or_end(

@@ -26,6 +26,7 @@ impl<C> HedgedRetry<'_, C> {
         max_time(time: A)
         deadline(deadline: A)
         attempt_timeout(time: A)
+        unlimited_attempts()
         long_polling()
         stop(stop: A)
     }

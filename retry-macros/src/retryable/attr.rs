@@ -25,6 +25,7 @@ enum RetryableOption {
     MaxTime,
     Deadline,
     AttemptTimeout,
+    UnlimitedAttempts,
     LongPolling,
     Stop,
     Context,
@@ -58,6 +59,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_time", RetryableOption::MaxTime),
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
+        ("unlimited_attempts", RetryableOption::UnlimitedAttempts),
         ("long_polling", RetryableOption::LongPolling),
         ("stop", RetryableOption::Stop),
         ("context", RetryableOption::Context),
@@ -102,6 +104,9 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
             "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
         ),
         ("long_poll", "write `long_polling`"),
+        ("forever", "write `unlimited_attempts`"),
+        ("retry_forever", "write `unlimited_attempts`"),
+        ("unlimited", "write `unlimited_attempts`"),
         ("cancel", STOP),
         ("cancellation", STOP),
         ("cancellation_token", STOP),
@@ -223,6 +228,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::AttemptTimeout => {
                 read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
+            }
+            RetryableOption::UnlimitedAttempts => {
+                option.flag(diagnostics);
+                read.limits.unlimited_attempts = true;
             }
             RetryableOption::LongPolling => {
                 option.flag(diagnostics);

@@ -83,6 +83,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
+    let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
     let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
     let turn = if let Some(evaluated) = &evaluated {
         let (wait, attempt) = (&parts.wait(), &attempt(retried));
@@ -108,6 +109,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         #started
         let mut #operation = #begin;
         let mut #place = #kept;
+        #unlimited
         #weigh
         #context_setup
         #settle_setup

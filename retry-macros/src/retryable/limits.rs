@@ -17,6 +17,7 @@ pub(super) struct Limits {
     pub(super) attempt_timeout: Option<Limit>,
     /// Whether the function waits before it returns if the quota refuses a retry.
     pub(super) long_polling: bool,
+    pub(super) unlimited_attempts: bool,
     /// The handle that stops the operation.
     pub(super) stop: Option<Expr>,
 }
@@ -38,12 +39,13 @@ impl Limits {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout, long_polling, stop } = self;
+        let Self { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts, stop } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
             long_polling,
+            unlimited_attempts,
             stop: stop.map(&map),
         }
     }
@@ -123,7 +125,7 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout, long_polling, stop } = limits;
+    let Limits { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts: _, stop } = limits;
     let each = attempt_timeout.as_ref().map(duration);
     let limits = match (max_time, deadline) {
         (None, None) => {
