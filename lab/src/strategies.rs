@@ -127,8 +127,8 @@ impl Caller for Shipped {
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         if let Some(hedge) = hedge {
             return match attempt_timeout {
-                None => Box::pin(async move { call.hedge(&hedge).run().await }),
-                Some(limit) => Box::pin(async move { call.attempt_timeout(limit).hedge(&hedge).run().await }),
+                None => Box::pin(async move { call.hedge(hedge).run().await }),
+                Some(limit) => Box::pin(async move { call.attempt_timeout(limit).hedge(hedge).run().await }),
             };
         }
         match (attempt_timeout, weight) {
