@@ -1,7 +1,7 @@
 //! The `tracing` events of an operation.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use crate::support::{Failed, Flaky, Recorder, kept, millis, secs};
 use retry_core::quota::NoQuota;
 use retry_core::{EvidenceRetryStrategy, Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
@@ -226,13 +226,13 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
 // Rule V12.
 #[tokio::test(start_paused = true)]
 async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
-    let hedge = Hedge::after(secs(1));
+    let hedge = kept(Hedge::after(secs(1)));
     let slow = async || {
         sleep(secs(2)).await;
         Ok::<_, Failed>(())
     };
     let reported = async |strategy: &Recorder, name: &'static str| {
-        let all = lines(retry(strategy, slow).name(name).hedge(&hedge).run()).await;
+        let all = lines(retry(strategy, slow).name(name).hedge(hedge).run()).await;
         all.into_iter().find(|line| line.contains("hedge_not_sent")).unwrap()
     };
     let text = |level: &str, name: &str, reason: &str| {
@@ -240,7 +240,7 @@ async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
     };
     let (one, other) = ("sells_no_hedges", "sells_no_hedges_either");
     // Without a subscriber, nothing is remembered.
-    retry(&Recorder::new(), slow).name(one).hedge(&hedge).run().await.unwrap();
+    retry(&Recorder::new(), slow).name(one).hedge(hedge).run().await.unwrap();
     // An operation whose initial token was refused could buy no hedge from any strategy.
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     assert_eq!(reported(&refusing, one).await, text("DEBUG", one, "not_sold"));
@@ -291,7 +291,7 @@ async fn waits_for_a_limiter_and_delays_without_a_token_are_events() {
 
 /// Returns the events of a call whose first attempt takes 300 ms, and whose hedge is sent after 100 ms and takes this time.
 async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> Vec<String> {
-    let hedge = Hedge::after(millis(100));
+    let hedge = kept(Hedge::after(millis(100)));
     let calls = std::cell::Cell::new(0);
     let call = retry(strategy, || {
         let time = if calls.replace(calls.get() + 1) == 0 { 300 } else { hedge_takes };
@@ -300,7 +300,7 @@ async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> 
             Ok::<_, Failed>(())
         }
     });
-    lines(call.name("get").hedge(&hedge).run()).await
+    lines(call.name("get").hedge(hedge).run()).await
 }
 
 // Rules O6, V12.

@@ -1,7 +1,7 @@
 //! The metrics of operations, as a recorder gets them.
 
 use crate::script::{Error, NONE, Script, judge};
-use crate::support::{Failed, run_in_a_process, secs};
+use crate::support::{Failed, kept, run_in_a_process, secs};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Label, Metadata, Recorder, SharedString,
     Unit,
@@ -201,7 +201,7 @@ fn waits_for_a_limiter_and_its_rate_are_metrics() {
 /// Runs a call with a hedge after two seconds, whose attempts take these times.
 fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver, strategy: &S, seconds: [u64; 2]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let (mut times, hedge) = (seconds.into_iter(), Hedge::after(secs(2)));
+    let (mut times, hedge) = (seconds.into_iter(), kept(Hedge::after(secs(2))));
     let attempt = || {
         let time = times.next().unwrap();
         async move {
@@ -209,7 +209,7 @@ fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver,
             Ok::<_, Failed>(())
         }
     };
-    let call = retry(strategy, attempt).observer(observer).name("get").hedge(&hedge);
+    let call = retry(strategy, attempt).observer(observer).name("get").hedge(hedge);
     metrics::with_local_recorder(recorder, || runtime.block_on(call.run())).unwrap();
 }
 

@@ -8,7 +8,7 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     misplaced! { ClosureForTheEnd: on_end(on_end: A) }
 }
 
-impl<C> HedgedRetry<'_, C> {
+impl<C> HedgedRetry<C> {
     misplaced! { StrategySettings: max_attempts(attempts: A) backoff(base: A, cap: B) jitter(jitter: A) }
     misplaced! { ClosureForTheEnd: on_end(on_end: A) }
     misplaced! {
