@@ -162,10 +162,16 @@ fn few() -> Vec<World> {
 
 /// Returns a world of processes that make calls.
 fn jobs(name: impl Into<String>, jobs: Jobs, fault: Option<Fault>) -> World {
-    let faults = fault.map(Spell::from).into_iter().collect();
-    // The fault is there all the time.
-    let (begins_s, fault_s) = (0, 1_000_000);
-    World { name: name.into(), jobs: Some(jobs), begins_s, fault_s, faults, processes: vec![1], ..World::default() }
+    World {
+        name: name.into(),
+        jobs: Some(jobs),
+        processes: vec![1],
+        // The fault is there all the time.
+        begins_s: 0,
+        fault_s: 1_000_000,
+        faults: fault.map(Spell::from).into_iter().collect(),
+        ..World::default()
+    }
 }
 
 /// Many calls of one process.
