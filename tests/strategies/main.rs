@@ -9,6 +9,7 @@ mod evidence;
 mod exhaustive;
 mod forwarding;
 mod hint_jitter;
+mod new_process;
 mod properties;
 mod quota_reports;
 mod reseed;
