@@ -5,7 +5,7 @@ use crate::retry_info::bounds::{self, Need};
 use crate::retry_info::model::{Fault, Model, Says};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{DeriveInput, Path};
+use syn::{DeriveInput, ExprPath, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
     let Model { ident, generics, crate_path: krate, cases: _ } = model;
@@ -62,15 +62,23 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     }
 }
 
-/// Returns empty impls, so that rustc does not report a mistake more than once.
-pub(super) fn fallback(input: &DeriveInput, krate: &Path) -> TokenStream {
+/// Returns impls that say nothing, with the errors in one of them, so that rustc reports nothing that follows from them: the
+/// impls exist, and the functions under `with` are used. In a body with an error, rustc does not ask for the types of functions
+/// that are generic.
+pub(super) fn fallback(input: &DeriveInput, krate: &Path, errors: &TokenStream, functions: &[ExprPath]) -> TokenStream {
     let DeriveInput { ident, generics, .. } = input;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::ErrorInfo for #ident #type_generics #where_clause {}
         #[automatically_derived]
-        impl #impl_generics #krate::RetryInfo for #ident #type_generics #where_clause {}
+        impl #impl_generics #krate::RetryInfo for #ident #type_generics #where_clause {
+            fn is_throttle(&self) -> ::core::primitive::bool {
+                #errors
+                #(let _ = &#functions;)*
+                false
+            }
+        }
     }
 }
 

@@ -489,17 +489,21 @@ fn a_half_typed_derive() {
                 SlowDown(T),
             }
         },
-        &expect![[r#"
-            ::core::compile_error! {
-                "expected an expression after `=`"
-            }
-            ::core::compile_error! {
-                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
-            }
+        &expect![[r##"
             #[automatically_derived]
             impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}
             #[automatically_derived]
-            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {}
-        "#]],
+            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {
+                fn is_throttle(&self) -> ::core::primitive::bool {
+                    ::core::compile_error! {
+                        "expected an expression after `=`"
+                    }
+                    ::core::compile_error! {
+                        "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
+                    }
+                    false
+                }
+            }
+        "##]],
     );
 }
