@@ -7,6 +7,7 @@ mod expand;
 mod marks;
 mod model;
 mod precedence;
+mod said;
 #[cfg(test)]
 mod snapshots;
 mod tables;
