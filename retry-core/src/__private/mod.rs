@@ -5,6 +5,7 @@ mod answer_field;
 mod hedge;
 mod judge;
 mod retryable;
+mod said;
 mod settle;
 mod source_field;
 mod verdict;
@@ -12,6 +13,7 @@ mod wait_field;
 
 // Items for `#[derive(RetryInfo)]`.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
+pub use said::{Said, Say, said};
 pub use source_field::{SourceField, source};
 pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
