@@ -295,7 +295,7 @@ impl Line {
 
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
-        let mut wakers = Vec::new();
+        let (mut wakers, before) = (Vec::new(), self.queue.len());
         let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
@@ -305,7 +305,8 @@ impl Line {
             self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
-        if !wakers.is_empty() {
+        // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
+        if self.queue.len() < before {
             wakers.extend(self.next_prober());
         }
         self.rest();
