@@ -171,6 +171,7 @@ impl Line {
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
     pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT;
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
@@ -179,7 +180,11 @@ impl Line {
         if latency <= self.fast(least) {
             self.credit += CREDIT;
         }
-        self.spend(now)
+        let mut wakers = self.spend(now);
+        if is_earlier {
+            wakers.extend(self.next_prober());
+        }
+        wakers
     }
 
     /// Returns the longest latency of a fast answer.
