@@ -304,7 +304,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
             Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
-                self.retry_sent(token, clock);
+                if self.standard.issued(&token.standard) {
+                    self.retry_sent(token, clock);
+                }
                 Ready::Now
             }
             Stage::Unmeasured | Stage::Sent(_) => Ready::Now,
