@@ -183,6 +183,7 @@ impl Line {
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
     pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT;
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
@@ -191,7 +192,11 @@ impl Line {
         if latency <= self.fast(least) {
             self.credit += CREDIT;
         }
-        self.spend(now)
+        let mut wakers = self.spend(now);
+        if is_earlier {
+            wakers.extend(self.next_prober());
+        }
+        wakers
     }
 
     /// Returns the longest latency of a fast answer.
@@ -309,7 +314,7 @@ impl Line {
 
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
-        let mut wakers = Vec::new();
+        let (mut wakers, before) = (Vec::new(), self.queue.len());
         let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
@@ -319,7 +324,8 @@ impl Line {
             self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
-        if !wakers.is_empty() {
+        // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
+        if self.queue.len() < before {
             wakers.extend(self.next_prober());
         }
         self.rest();

@@ -138,8 +138,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         match granted {
             Ok(standard) => Ok(token.next(standard, Stage::Unmeasured)),
             Err(RetryError::QuotaExhausted) if self.admits(token, failure) => {
-                let hint = failure.retry_after().is_some_and(|hint| !hint.is_zero());
-                let delay = if hint { self.standard.refused_delay(&token.standard, failure) } else { Duration::ZERO };
+                let delay = self.standard.hinted_delay(failure);
                 let next = token.standard.unpaid(delay);
                 let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
                 let may_probe = next.attempt() < most || !failure.is_attempt_bound();
@@ -304,7 +303,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
             Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
-                self.retry_sent(token, clock);
+                if self.standard.issued(&token.standard) {
+                    self.retry_sent(token, clock);
+                }
                 Ready::Now
             }
             Stage::Unmeasured | Stage::Sent(_) => Ready::Now,
