@@ -149,7 +149,7 @@ impl Caller for Shipped {
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         let limits = (attempt_timeout, max_time);
         match (hedge, weight) {
-            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(&hedge).run().await }),
+            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(hedge).run().await }),
             (None, Some(Weight { estimate, used })) => {
                 limited!(call.weight(estimate).used(move |_| used), limits, |call| call.run())
             }

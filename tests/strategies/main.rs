@@ -2,6 +2,7 @@
 
 mod backoff;
 mod clocks;
+mod conflicts;
 mod defaults;
 mod erased;
 mod evidence;

@@ -146,7 +146,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             .with_remaining(self.limits.remaining(&call.timer()))
             .with_retries_enabled(strategy::retries_enabled() && !is_stopped)
             .with_sent(driver.was_sent())
-            .with_attempt_bound(!driver.has_unlimited_attempts())
+            .with_attempt_bound(!self.is_unlimited)
             .with_attempt_timeout(self.limits.attempt_timeout());
         // The strategy learns only that there is no retry.
         let own_reason = |reason| match reason {

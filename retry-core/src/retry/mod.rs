@@ -17,6 +17,7 @@
 
 mod closure;
 mod hedged;
+mod misplaced;
 mod options;
 mod run;
 mod used;
@@ -256,11 +257,13 @@ struct Function<S, F> {
     strategy: S,
     attempt: F,
     name: Name,
+    /// Whether the strategy's maximum number of attempts does not apply.
+    unlimited: bool,
 }
 
 impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
     fn new(strategy: S, name: &'static str, attempt: F, timer: T) -> Self {
-        let function = Function { strategy, attempt, name: Name::Given(name) };
+        let function = Function { strategy, attempt, name: Name::Given(name), unlimited: false };
         Self { function, policy: StandardRetryPolicy::new(), timer, observer: Unobserved, limits: Unlimited }
     }
 }

@@ -69,7 +69,17 @@ impl Default for Options {
 impl Options {
     /// Returns options for a run of some seconds.
     pub fn short() -> Self {
-        let only = ["down 10 s, load 0.5", "stall 10 s, load 0.5"];
+        let only = [
+            "down 10 s, load 0.5",
+            "stall 10 s, load 0.5",
+            "down 10 s, up 3 s, down 10 s",
+            "restart 3 s, 10/s",
+            "one of three replicas hangs",
+            "batch, down 3 s",
+            "300 calls at once, each reset once",
+            "a program of 10 calls, 20 % hang",
+            "warm and idle: two timeouts",
+        ];
         let mut with = Map::new();
         with.insert("processes".to_owned(), vec![1, 100].into());
         with.insert("after_s".to_owned(), 100.into());
@@ -202,3 +212,6 @@ fn tables(cases: &[Case<'_>], runs: &[Vec<Outcome>]) -> Vec<Table> {
     }
     [outages, jobs].into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
+
+#[cfg(test)]
+mod tests;
