@@ -88,7 +88,7 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
     /// ```
     /// use retry_core::quota::EvidenceQuota;
     /// use retry_core::PatientRetryStrategy;
-    /// use retry_core::{HintLimit, StandardRetryStrategy};
+    /// use retry_core::StandardRetryStrategy;
     ///
     /// static STORE: PatientRetryStrategy = PatientRetryStrategy::over(
     ///     StandardRetryStrategy::new().max_retry_after(None).with_quota(EvidenceQuota::new()),
