@@ -8,6 +8,7 @@ mod evidence;
 mod exhaustive;
 mod forwarding;
 mod hint_jitter;
+mod patient;
 mod properties;
 mod quota_reports;
 mod reseed;
@@ -16,4 +17,4 @@ mod standard;
 mod tokens;
 mod vectors;
 
-use tests::support;
+use tests::{script, support};
