@@ -56,6 +56,7 @@ scenarios! {
     "hedged": ours::hedged,
     "hedged_closure": ours::hedged_closure,
     "evidence": ours::evidence,
+    "patient": ours::patient,
     "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,
     "adaptive_limiting": ours::adaptive_limiting,
@@ -82,6 +83,7 @@ scenarios! {
     "attribute_fail_once": async |number| ours::flaky_attribute(number, &Cell::new(false)).await,
     "closure_fail_once": async |number| ours::flaky_closure(number, &Cell::new(false)).await,
     "evidence_fail_once": async |number| ours::flaky_evidence(number, &Cell::new(false)).await,
+    "patient_fail_once": async |number| ours::flaky_patient(number, &Cell::new(false)).await,
     "attribute_fail_once_drawn": async |number| ours::flaky_drawn(number, &Cell::new(false)).await,
     "backon_fail_once": async |number| peers::flaky_backon(number, &Cell::new(false)).await,
 }

@@ -6,8 +6,8 @@ use crate::waiters::{Crowd, throttle};
 use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, EvidenceRetryStrategy, ExponentialBackoff, Hedge, Jitter,
-    Observer, PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
-    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
+    Observer, PacedRetryStrategy, PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryPolicy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -157,6 +157,30 @@ pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
 
 /// A strategy with a quota by evidence that retries at once.
 static EVIDENCE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(0.0));
+
+/// The recommended strategy, which retries at once.
+static PATIENT: PatientRetryStrategy =
+    PatientRetryStrategy::over(EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(0.0)));
+
+/// The attribute with the recommended strategy that has seen no failure.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = PATIENT, timer = Steps)]
+pub async fn patient(number: u64) -> Outcome {
+    attempt(number).await
+}
+
+/// The attribute with the recommended strategy: one failure, then a success, without a delay.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = PATIENT, timer = Steps)]
+pub async fn flaky_patient(number: u64, failed: &Cell<bool>) -> Outcome {
+    flaky(number, failed).await
+}
 
 /// The attribute with a quota by evidence that has seen no failure.
 ///

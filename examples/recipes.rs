@@ -6,7 +6,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use reqwest::Client;
 use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::{StandardRetryStrategy, retry, retry_blocking, retryable};
+use retry_core::{PatientRetryStrategy, retry, retry_blocking, retryable};
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
-static API: StandardRetryStrategy = StandardRetryStrategy::new();
+static SERVER: PatientRetryStrategy = PatientRetryStrategy::new();
+static API: PatientRetryStrategy = PatientRetryStrategy::new();
 
 async fn connect(server: SocketAddr) -> io::Result<tokio::net::TcpStream> {
     retry(&SERVER, || tokio::net::TcpStream::connect(server))

@@ -9,8 +9,8 @@ use retry_core::strategy::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorFault, ErrorInfo, Failure, RetryError, RetryInfo, RetrySafety, RetryStrategy, RetryToken, Success,
-    TimedOut,
+    Clock, ErrorFault, ErrorInfo, Failure, Hedge, RetryError, RetryInfo, RetrySafety, RetryStrategy, RetryToken,
+    Success, TimedOut,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,6 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
+
+/// Keeps a hedge until the process ends, as a static does.
+pub fn kept(hedge: Hedge) -> &'static Hedge {
+    Box::leak(Box::new(hedge))
+}
 
 /// An error whose answers are its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -58,7 +58,7 @@ pub struct Call {
     /// What the call takes of a limit on weights.
     pub weight: Option<Weight>,
     /// When a second attempt runs beside the first one. Other crates ignore it.
-    pub hedge: Option<Rc<Hedge>>,
+    pub hedge: Option<&'static Hedge>,
 }
 
 /// What a call takes of a limit on weights.

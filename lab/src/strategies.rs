@@ -102,7 +102,7 @@ impl Caller for Limited {
     }
 }
 
-/// Runs a call with the limits that there are. Each combination has a type of its own.
+/// Runs a call with its limits. Each combination of limits is a separate type.
 macro_rules! limited {
     ($call:expr, $limits:expr, |$limited:ident| $run:expr) => {{
         let $limited = $call;
@@ -149,7 +149,7 @@ impl Caller for Shipped {
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         let limits = (attempt_timeout, max_time);
         match (hedge, weight) {
-            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(&hedge).run().await }),
+            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(hedge).run().await }),
             (None, Some(Weight { estimate, used })) => {
                 limited!(call.weight(estimate).used(move |_| used), limits, |call| call.run())
             }

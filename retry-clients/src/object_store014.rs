@@ -35,13 +35,41 @@
 //! | put of a whole object, copy, delete | yes | the same object is there, or gone, as after one |
 //! | part of a multipart upload | yes | the part replaces itself |
 //! | creation of a multipart upload | yes | at worst, an upload without parts stays behind |
-//! | completion, abort of a multipart upload | yes | it has an effect once; at worst, the repetition reports that the upload is gone |
+//! | completion, abort of a multipart upload | yes | it has an effect once; at worst, the repetition reports that the upload is gone ([what to do](self#a-completion-that-reports-notfound)) |
 //! | any write with a condition, such as `PutMode::Create`, `PutMode::Update`, `CopyMode::Create` | no | its own first attempt would make the condition fail, and a success would look like `AlreadyExists` |
 //! | requests for credentials | yes | another token harms nobody |
 //!
 //! A condition is known by its header: `If-None-Match`, `If-Match`, `x-goog-if-generation-match`, `Overwrite: F` and headers whose
 //! names end in the same way, such as `cf-copy-destination-if-none-match`. If your store has another one,
 //! [`idempotent_with`](RetryConnector::idempotent_with) decides.
+//!
+//! # A completion that reports `NotFound`
+//!
+//! If the answer to the completion of a multipart upload is lost, the object is stored, and the upload is gone. The repetition
+//! can then report [`NotFound`](object_store::Error::NotFound), as it also does with the retries of `object_store`. The connector
+//! can't look what is there, because requests are signed before they come here. So look where the upload is completed:
+//!
+//! ```
+//! use object_store::path::Path;
+//! use object_store::{Error, MultipartUpload, ObjectStore, ObjectStoreExt};
+//!
+//! async fn complete(
+//!     store: &dyn ObjectStore,
+//!     path: &Path,
+//!     mut upload: Box<dyn MultipartUpload>,
+//!     size: u64,
+//! ) -> object_store::Result<()> {
+//!     match upload.complete().await {
+//!         Err(error @ Error::NotFound { .. }) => match store.head(path).await {
+//!             Ok(object) if object.size == size => Ok(()),
+//!             _ => Err(error),
+//!         },
+//!         outcome => outcome.map(drop),
+//!     }
+//! }
+//! ```
+//!
+//! An older object at the same path can have the same size. If so, compare the `e_tag` with that before the upload, too.
 //!
 //! # Answers
 //!

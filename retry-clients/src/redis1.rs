@@ -21,31 +21,55 @@
 //!
 //! # Use
 //!
-//! A `MultiplexedConnection` stays broken after its connection broke. For retries, use a `ConnectionManager`, which
-//! connects again, or connect within the attempt. A `ConnectionManager` retries connecting by itself, with its own
-//! backoff. Switch this off by `ConnectionManagerConfig::set_number_of_retries(0)`, so that the retries do not multiply.
+//! A `MultiplexedConnection` stays broken after its connection broke. For retries, use a `ConnectionManager`, which connects
+//! again, with these settings, and set `max_time` on your operations:
+//!
+//! ```text
+//! let config = ConnectionManagerConfig::new()
+//!     .set_number_of_retries(usize::MAX)
+//!     .set_max_delay(Duration::from_millis(500));
+//! let cache = Client::open("redis://127.0.0.1/")?.get_connection_manager_lazy(config)?;
+//! ```
+//!
+//! The manager then connects until it succeeds, and each command waits for the connection. These retries do not multiply with
+//! those of the operations, because all commands wait for the same connection. `max_time` limits the wait. With
+//! `attempt_timeout` instead, an INCR that waited for a connection looks like one that may have been executed.
+//!
+//! With a lower number, a command can get the error of a reconnect that has ended before the command began:
+//!
+//! - An attempt fails without an attempt to connect. With 0, this happens to each attempt of an outage, and to the first one after it.
+//! - If that reconnect broke, as behind a load balancer, an INCR that was not sent looks like one that may have been executed.
+//! - If the error was not an I/O error, such as that of a wrong password, the manager never connects again.
+//!
+//! With these settings, a wrong password or certificate is not reported: the operations reach their time limits. So connect
+//! once by `get_multiplexed_async_connection` when the program starts. To fail earlier than by a time limit, keep a
+//! `MultiplexedConnection` in place of the manager, and if it broke, connect within the next attempt.
+//!
+//! With `?protocol=resp3` in the URL, for Redis 6 or later, the manager notices immediately that the server closed the connection.
+//! Without it, the next command fails, and is not retried if it is an INCR.
+//!
 //! A cluster connection follows `MOVED` and `ASK`, and also retries by itself.
 //!
 //! Mark your writes: after a timeout, an INCR may or may not have been executed.
 //!
 //! ```
-//! use redis::{RedisError, RedisResult};
-//! use retry_clients::redis1;
+//! use redis::RedisError;
+//! use retry_clients::redis1::{self, ClientError};
 //! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 //!
 //! static CACHE: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
 //! // A read, or a SET, may be carried out twice.
-//! #[retryable(strategy = CACHE, policy = redis1::policy().idempotent(true))]
-//! async fn get(key: &str) -> RedisResult<String> {
-//!     // One attempt: `connection.clone().get(key).await`.
+//! #[retryable(strategy = CACHE, idempotent, max_time = "2s")]
+//! async fn get(key: &str) -> Result<String, ClientError> {
+//!     // One attempt: `Ok(connection.clone().get(key).await?)`.
 //! #   Ok(key.to_owned())
 //! }
 //!
 //! // An INCR must not be executed twice, so it is retried only if it was not executed.
-//! #[retryable(strategy = CACHE, policy = redis1::policy().idempotent(false))]
-//! async fn count(key: &str) -> RedisResult<u64> {
-//!     // One attempt: `connection.clone().incr(key, 1).await`.
+//! #[retryable(strategy = CACHE, idempotent = false, max_time = "2s")]
+//! async fn count(key: &str) -> Result<u64, ClientError> {
+//!     // One attempt: `Ok(connection.clone().incr(key, 1).await?)`.
 //! #   Ok(key.len() as u64)
 //! }
 //!

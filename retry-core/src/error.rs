@@ -134,8 +134,8 @@ pub trait RetryInfo: ErrorInfo {
     /// Examples are an optimistic transaction or a conditional write that a healthy server refused. The server did not
     /// act on the request, and another attempt that reads again may succeed immediately.
     ///
-    /// By default, a retry after a conflict takes nothing from the retry quota and has a short backoff. If your
-    /// database reports overload as a conflict, give conflicts a [cost](crate::strategy::RetryCosts::conflict).
+    /// By default, a retry after a conflict takes nothing from the retry quota and has a short backoff. It does not lengthen
+    /// the backoff of retries after other failures. If your database reports overload as a conflict, give conflicts a [cost](crate::strategy::RetryCosts::conflict).
     fn is_conflict(&self) -> bool {
         false
     }

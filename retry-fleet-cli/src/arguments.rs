@@ -1,5 +1,7 @@
 //! The arguments of the command.
 
+use crate::time;
+use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use redis::{ClientTlsConfig, TlsCertificates};
@@ -23,6 +25,9 @@ pub(crate) struct Arguments {
     /// A file with the key of your certificate, in PEM
     #[arg(long, value_name = "FILE", env = "RETRY_FLEET_KEY", value_parser = Pem::read, global = true)]
     key: Option<Pem>,
+    /// The longest wait for a connection, and for each answer of the store, as in 500ms or 30s
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time::timeout, global = true)]
+    pub(crate) timeout: Duration,
     /// Print JSON, for other programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -81,13 +86,13 @@ pub(crate) enum Verb {
         /// The name of the fleet
         fleet: String,
         /// For how long, as in 90s, 10m, 2h or 1d
-        #[arg(long = "for", value_name = "TIME", value_parser = time)]
+        #[arg(long = "for", value_name = "TIME", value_parser = time::off_for)]
         off_for: Duration,
         /// Why, for those who read the logs: at most 128 bytes
         #[arg(long)]
         reason: String,
         /// Who turns them off: at most 128 bytes
-        #[arg(long, env = "USER", hide_env_values = true)]
+        #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
         by: String,
         /// Also if the store does not know the fleet, for example before its first process starts
         #[arg(long)]
@@ -98,26 +103,9 @@ pub(crate) enum Verb {
         /// The name of the fleet
         fleet: String,
         /// Who turns them on: at most 128 bytes
-        #[arg(long, env = "USER", hide_env_values = true, default_value = "")]
+        #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
         by: String,
     },
-}
-
-/// Reads a time. A switch that is off for years was forgotten, so the longest time is 30 days.
-fn time(text: &str) -> Result<Duration, String> {
-    const LONGEST: u64 = 30 * 86_400;
-    let expected = || format!("invalid time {text:?}: expected a whole number and s, m, h or d, as in 10m, up to 30d");
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(expected)?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(expected()),
-    };
-    let number = number.parse::<u64>().map_err(|_| expected())?;
-    let seconds = number.checked_mul(seconds).filter(|seconds| (1..=LONGEST).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(expected)
 }
 
 #[cfg(test)]
@@ -127,18 +115,5 @@ mod tests {
     #[test]
     fn the_arguments_do_not_contradict_each_other() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn a_time_is_a_whole_number_and_a_unit() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7_200), ("30d", 2_592_000)] {
-            assert_eq!(time(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in
-            ["", "s", "10", "0s", "-1s", "1.5h", "31d", "10 m", "10é", "99999999999999999999d", "18446744073709551615d"]
-        {
-            let message = time(text).unwrap_err();
-            assert!(message.contains("expected a whole number and s, m, h or d"), "{text}: {message}");
-        }
     }
 }

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod output;
+mod time;
 
 use arguments::{Arguments, Verb};
 use redis::{Client, RedisError};
 use retry_fleet::StoreError;
 use retry_fleet::redis1::{FleetState, RedisStore};
+use std::error::Error;
 use std::process::ExitCode;
 
 /// The exit code if the store does not answer or answers with an error.
@@ -42,10 +44,19 @@ fn main() -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
+        Err(Failure::Store(error)) if is_timeout(&error) => {
+            let waited = arguments.timeout;
+            fail(STORE_FAILED, &format!("{error}; the command waited for {waited:?}: `--timeout` sets another time"))
+        }
         Err(Failure::Store(error)) => fail(STORE_FAILED, &error.to_string()),
         Err(Failure::Certificates(error)) => fail(WRONG_ARGUMENTS, &format!("the certificates can't be used: {error}")),
         Err(Failure::NoSuchFleet { fleet, known }) => fail(NO_SUCH_FLEET, &output::no_such_fleet(&fleet, &known)),
     }
+}
+
+/// Returns whether the store was slower than `--timeout`.
+fn is_timeout(error: &StoreError) -> bool {
+    error.source().and_then(|source| source.downcast_ref()).is_some_and(RedisError::is_timeout)
 }
 
 fn fail(code: u8, message: &str) -> ExitCode {
@@ -91,8 +102,13 @@ async fn run(arguments: &Arguments) -> Result<String, Failure> {
 fn open(arguments: &Arguments) -> Result<RedisStore, Failure> {
     // Its error contains no password, and with a valid URL, neither do those of certificates.
     let store = RedisStore::open(&arguments.url)?;
-    let Some(certificates) = arguments.certificates() else { return Ok(store) };
-    Client::build_with_tls(arguments.url.as_str(), certificates).map(RedisStore::from).map_err(Failure::Certificates)
+    let store = match arguments.certificates() {
+        None => store,
+        Some(certificates) => Client::build_with_tls(arguments.url.as_str(), certificates)
+            .map(RedisStore::from)
+            .map_err(Failure::Certificates)?,
+    };
+    Ok(store.timeout(arguments.timeout))
 }
 
 /// Returns the state of a fleet. A name that the store does not know is probably misspelled.

@@ -49,9 +49,21 @@ impl<O> OptionTable<O> {
     }
 
     /// Returns the message for a word of another library.
-    pub(crate) fn synonym(&self, name: &str, is_negated: bool) -> Option<&'static str> {
+    pub(crate) fn synonym(&self, name: &str, is_negated: bool) -> Option<String> {
         let negated = text_of(name, self.negated).filter(|_| is_negated);
-        negated.or_else(|| text_of(name, self.synonyms))
+        negated.or_else(|| text_of(name, self.synonyms)).map(|advice| self.placed(advice))
+    }
+
+    /// Adds the item to each option in an advice that belongs on another item.
+    fn placed(&self, advice: &str) -> String {
+        let mut parts = advice.split('`');
+        let mut placed = parts.next().unwrap_or_default().to_owned();
+        while let (Some(code), Some(after)) = (parts.next(), parts.next()) {
+            let name = code.split(' ').next().unwrap_or_default();
+            let place = text_of(name, self.elsewhere).map(|place| format!(" on {place}")).unwrap_or_default();
+            placed.extend(["`", code, "`", &place, after]);
+        }
+        placed
     }
 
     /// Returns the message for a word that resembles an option. Another known word is offered instead if it is
@@ -62,7 +74,7 @@ impl<O> OptionTable<O> {
         let bar = option.map_or(0.9, |option| likeness(option) + 0.05);
         let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name));
         if let Some(other) = other.filter(|other| likeness(other) > bar) {
-            let synonym = || self.synonym(other, is_negated).map(capitalized);
+            let synonym = || self.synonym(other, is_negated).map(|advice| capitalized(&advice));
             let advice = self.elsewhere(other).or_else(synonym)?;
             return Some(format!("did you mean `{other}`? {advice}."));
         }

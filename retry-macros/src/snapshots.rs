@@ -453,7 +453,10 @@ fn a_weight_and_what_was_used() {
                             ::retry_core::__private::judge(&__outcome),
                             &mut __operation,
                             &__outcome,
-                            |outcome| tokens(outcome),
+                            |__outcome| ::retry_core::__private::used(
+                                __outcome,
+                                |outcome| tokens(outcome),
+                            ),
                         ),
                         &mut __operation,
                         &mut __last,
@@ -1344,10 +1347,10 @@ fn a_mistake_keeps_the_item() {
             }
         },
         &expect![[r#"
-            ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
-            }
             async fn ping() -> Result<(), StoreError> {
+                ::core::compile_error! {
+                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `long_polling`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                }
                 Ok(())
             }
         "#]],

@@ -7,7 +7,7 @@ mod lost;
 mod race;
 mod sent;
 
-use crate::support::{Attempt, Failed, Recorder, assert_send, millis};
+use crate::support::{Attempt, Failed, Recorder, assert_send, kept, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
     Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
@@ -55,8 +55,9 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
-const fn after() -> Hedge {
-    Hedge::after(millis(100))
+const fn after() -> &'static Hedge {
+    static AFTER: Hedge = Hedge::after(millis(100));
+    &AFTER
 }
 
 /// The end of a call with a hedge after 100 ms.
@@ -76,7 +77,7 @@ async fn ended(plan: impl IntoIterator<Item = (u64, Outcome)>) -> Ended {
     // Something is missing, so that refunds show.
     assert!(strategy.quota().try_acquire(100, &TokioTimer));
     let began = Instant::now();
-    let report = retry(&strategy, || service.call()).hedge(&hedge).report().await;
+    let report = retry(&strategy, || service.call()).hedge(hedge).report().await;
     assert_eq!(service.running.get(), 0, "no attempt is left");
     Ended {
         outcome: report.outcome,
@@ -112,7 +113,7 @@ async fn a_hedge_that_wins_is_refunded_as_a_retry_and_one_that_loses_is_not() {
         let (strategy, hedge) = (StandardRetryStrategy::aws_2_1(), after());
         assert!(strategy.quota().try_acquire(200, &TokioTimer));
         let service = Service::new([(first, Ok(1)), (30, Ok(2))]);
-        retry(&strategy, || service.call()).hedge(&hedge).run().await.unwrap();
+        retry(&strategy, || service.call()).hedge(hedge).run().await.unwrap();
         assert_eq!(strategy.quota().available(), quota);
     }
 }
@@ -160,7 +161,7 @@ async fn two_failures_are_judged_once_by_the_worse_class_and_the_longer_hint() {
                     told.set(told.get() + 1);
                     assert_eq!(event.attempt, 2);
                 });
-                assert_eq!(call.hedge(&hedge).run().await, Ok(1));
+                assert_eq!(call.hedge(hedge).run().await, Ok(1));
                 let failure = strategy.last_failure().unwrap();
                 assert_eq!((failure.error_type(), failure.retry_after()), (Some(worse), Some(millis(7))));
                 assert_eq!((told.get(), service.calls.get()), (1, 3));
@@ -183,7 +184,7 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
         service.call()
     });
     let observer = |event: &retry_core::Event| events.borrow_mut().push((event.kind.as_str(), event.attempt));
-    let report = call.observer(Observing(&observer)).hedge(&hedge).report().await;
+    let report = call.observer(Observing(&observer)).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.attempts), (Ok(1), 3));
     let seen = seen.take();
     let ids = seen.iter().all(|(_, id, _)| *id == seen[0].1);
@@ -215,12 +216,12 @@ impl<F: Fn(&retry_core::Event)> retry_core::Observer for Observing<F> {
 // Rule V1.
 #[tokio::test(start_paused = true)]
 async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
-    let (strategy, hedge) = (standard(), Hedge::p95());
+    let (strategy, hedge) = (standard(), kept(Hedge::p95()));
     let start = hedge.delay();
     assert!((millis(49)..=millis(50)).contains(&start), "{start:?}");
     let call = async |plan: [(u64, Outcome); 1]| {
         let service = Service::new(plan);
-        tokio::time::timeout(millis(40), retry(&strategy, || service.call()).hedge(&hedge).run()).await
+        tokio::time::timeout(millis(40), retry(&strategy, || service.call()).hedge(hedge).run()).await
     };
     call([(10, Err(Failed::FATAL))]).await.unwrap().unwrap_err();
     call([(45, Ok(1))]).await.unwrap_err();
@@ -229,23 +230,23 @@ async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
     assert!(hedge.delay() < start);
     let lower = hedge.delay();
     let service = Service::new([(60, Ok(1)), (60, Ok(2))]);
-    assert_eq!(retry(&strategy, || service.call()).hedge(&hedge).run().await, Ok(1));
+    assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(1));
     assert_eq!(service.calls.get(), 2);
     assert!(hedge.delay() > lower);
 
-    let fixed = Hedge::after(Duration::ZERO);
+    let fixed = kept(Hedge::after(Duration::ZERO));
     let service = Service::new([(60, Ok(1)), (10, Ok(2))]);
     let began = Instant::now();
-    assert_eq!(retry(&strategy, || service.call()).hedge(&fixed).run().await, Ok(2));
+    assert_eq!(retry(&strategy, || service.call()).hedge(fixed).run().await, Ok(2));
     assert_eq!((began.elapsed(), fixed.delay()), (millis(10), Duration::ZERO));
 }
 
 // Rule V2.
 #[tokio::test(start_paused = true)]
 async fn a_stall_raises_the_delay_no_further_than_it_lasted() {
-    let (strategy, hedge) = (StandardRetryStrategy::new().with_quota(NoQuota), Hedge::p95());
+    let (strategy, hedge) = (StandardRetryStrategy::new().with_quota(NoQuota), kept(Hedge::p95()));
     let services: Vec<_> = (0..100).map(|_| Service::new([(1000, Ok(1)), (1000, Ok(2))])).collect();
-    let calls = services.iter().map(|service| retry(&strategy, || service.call()).hedge(&hedge).run());
+    let calls = services.iter().map(|service| retry(&strategy, || service.call()).hedge(hedge).run());
     let mut calls: Vec<_> = calls.map(Box::pin).collect();
     for call in &mut calls {
         assert!(std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_pending())).await);
@@ -274,15 +275,15 @@ async fn a_call_that_may_not_be_executed_twice_has_no_hedge() {
     for (idempotent, calls) in [(true, 2), (false, 1)] {
         let (strategy, hedge) = (standard(), after());
         let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
-        retry(&strategy, || service.call()).idempotent(idempotent).hedge(&hedge).run().await.unwrap();
+        retry(&strategy, || service.call()).idempotent(idempotent).hedge(hedge).run().await.unwrap();
         assert_eq!(service.calls.get(), calls);
         // With a closure that decides about errors, in both orders.
         let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
-        retry(&strategy, || service.call()).when(|_| true).idempotent(idempotent).hedge(&hedge).run().await.unwrap();
+        retry(&strategy, || service.call()).when(|_| true).idempotent(idempotent).hedge(hedge).run().await.unwrap();
         assert_eq!(service.calls.get(), calls);
         let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
         let call = retry(&strategy, || service.call()).idempotent(idempotent).when(|_| true).retry_after(|_| None);
-        call.hedge(&hedge).run().await.unwrap();
+        call.hedge(hedge).run().await.unwrap();
         assert_eq!(service.calls.get(), calls);
     }
 }

@@ -9,6 +9,7 @@ mod hedge;
 mod long_polling;
 mod manual_timer;
 mod nested;
+mod nested_refunds;
 mod operation;
 mod panics;
 mod steps;

@@ -2,7 +2,7 @@
 
 use crate::script::{Error, SAFE, time_was_up};
 use crate::support::timers::{Noted, Sluggish, run, since_start};
-use crate::support::{Attempt, Failed, Recorder, millis, secs};
+use crate::support::{Attempt, Failed, Recorder, kept, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
@@ -317,12 +317,12 @@ async fn a_deadline_applies_beside_a_stop() {
 fn a_hedge_that_is_sold_when_the_time_is_up_is_not_sent() {
     let (timer, seen, calls) = (ManualTimer::new(), Seen::default(), Cell::new(0));
     let strategy = Granting { slow: Some((timer.clone(), secs(5))), ..Granting::default() };
-    let hedge = Hedge::after(secs(1));
+    let hedge = kept(Hedge::after(secs(1)));
     let call = retry(&strategy, || {
         calls.set(calls.get() + 1);
         pending::<Result<u32, Error>>()
     });
-    let outcome = run(&timer, call.timer(&timer).max_time(secs(3)).observer(&seen).hedge(&hedge).run());
+    let outcome = run(&timer, call.timer(&timer).max_time(secs(3)).observer(&seen).hedge(hedge).run());
     assert_eq!((time_was_up(&outcome), calls.get()), (Some((TimeLimit::Operation, secs(3))), 1));
     assert!(seen.0.borrow().contains(&(EventKind::HedgeNotSent { reason: NoHedge::MaxTime }, 1)));
     assert_eq!(*strategy.log.borrow(), ["ready 1", "hedge 1", "ready 2", "release 2"]);
@@ -331,12 +331,12 @@ fn a_hedge_that_is_sold_when_the_time_is_up_is_not_sent() {
 // Rules V3, T8.
 #[tokio::test(start_paused = true)]
 async fn an_operation_with_a_hedge_makes_no_attempt_if_its_time_is_over() {
-    let (strategy, hedge, calls) = (Granting::waiting([secs(8)]), Hedge::after(secs(1)), Cell::new(0));
+    let (strategy, hedge, calls) = (Granting::waiting([secs(8)]), kept(Hedge::after(secs(1))), Cell::new(0));
     let call = retry(&strategy, || {
         calls.set(calls.get() + 1);
         ready(Ok::<u32, Error>(1))
     });
-    let report = call.max_time(secs(5)).hedge(&hedge).report().await;
+    let report = call.max_time(secs(5)).hedge(hedge).report().await;
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, secs(5))));
     assert_eq!((report.reason, calls.get()), (Some(RetryError::MaxTime), 0));
 }

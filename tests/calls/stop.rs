@@ -14,6 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -136,6 +137,34 @@ async fn an_operation_that_has_sent_nothing_returns_that_it_was_stopped() {
     let inner = refused.get_ref().and_then(|inner| inner.downcast_ref::<TimedOut>());
     assert_eq!(inner.map(TimedOut::limit), Some(TimeLimit::Stop));
     assert_eq!(refused.to_string(), "the operation was stopped before its first attempt");
+}
+
+#[retryable(strategy = strategy, stop = stop)]
+async fn stops_itself(strategy: &StandardRetryStrategy, stop: Arc<Stop>) -> Outcome {
+    stop.stop();
+    SAFE
+}
+
+#[retryable(strategy = strategy, stop = Arc::clone(stop))]
+async fn clones(strategy: &StandardRetryStrategy, stop: &Arc<Stop>) -> Outcome {
+    stop.stop();
+    SAFE
+}
+
+#[retryable(strategy = strategy, stop = &stop.0, blocking)]
+fn stops_by_a_pointer(strategy: &StandardRetryStrategy, stop: &(Box<Stop>,)) -> Outcome {
+    stop.0.stop();
+    SAFE
+}
+
+// Rule T17.
+#[tokio::test(start_paused = true)]
+async fn the_attribute_takes_pointers_to_a_handle_and_the_body_may_use_them() {
+    let (strategy, began) = (standard(), Instant::now());
+    assert_eq!(stops_itself(&strategy, Arc::default()).await, SAFE);
+    assert_eq!(clones(&strategy, &Arc::default()).await, SAFE);
+    assert_eq!(stops_by_a_pointer(&strategy, &Default::default()), SAFE);
+    assert_eq!((began.elapsed(), strategy.quota().available()), (Duration::ZERO, 500));
 }
 
 // Rules T17, T18.

@@ -66,7 +66,7 @@ impl DatabaseFault {
 
     /// Returns whether no connection comes about.
     pub fn is_while_connecting(self) -> bool {
-        matches!(self, Self::Refused | Self::ClosedAtStart)
+        matches!(self, Self::Refused | Self::ClosedAtStart | Self::Tls(_))
     }
 
     /// Returns whether a connection serves its first request well.

@@ -9,7 +9,7 @@ use core::time::Duration;
 use retry_core::time::{StdTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, Event, Observer, Report, RetryDirective, RetryErrorType, StandardRetryPolicy,
-    StandardRetryStrategy, TimedOut, TokioTimer, retryable,
+    StandardRetryStrategy, Stop, TimedOut, TokioTimer, retryable,
 };
 
 /// A strategy.
@@ -18,6 +18,8 @@ static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 /// A timer.
 static TIMER: TokioTimer = TokioTimer;
+/// A handle that stops operations.
+static STOP: Stop = Stop::new();
 /// An observer.
 static SILENT: Silent = Silent;
 
@@ -205,6 +207,37 @@ const fn at_the_end(_: &Report<&Result<usize, Every>>) {}
 
 /// Ignores a failure.
 const fn ignore(_: &Every, _: &Event) {}
+
+/// A handle that stops operations, by a static.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, stop = &STOP)]
+pub async fn stoppable(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A handle that stops operations, by an argument that the body uses.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, stop = stop)]
+pub async fn stoppable_by_argument(key: &str, stop: Stop) -> Result<usize, Every> {
+    stop.stop();
+    attempt(key).await
+}
+
+/// A weight, and what was used.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, weight = 7, used = |outcome| outcome.is_ok().then_some(5))]
+pub async fn weighs(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
 
 /// An observer and a timer in statics.
 ///

@@ -5,7 +5,7 @@ mod model;
 
 use crate::program::{check, each};
 use crate::script::{Error, judge};
-use crate::support::{Failed, millis};
+use crate::support::{Failed, kept, millis};
 use model::{End, Model};
 use proptest::collection::vec;
 use proptest::option;
@@ -130,15 +130,15 @@ impl World {
                 self.attempt(depth, number.get(), call.attempt(number.get()))
             });
             let retry = retry.policy(policy_fn(judge));
-            let hedge = Hedge::after(millis(call.hedge.unwrap_or_default()));
+            let hedge = kept(Hedge::after(millis(call.hedge.unwrap_or_default())));
             // Each option changes the type of the call.
             macro_rules! report {
                 ($retry:expr) => {
                     match (call.hedge, call.long_polling) {
                         (None, false) => Box::pin($retry.report()) as Reported<'_>,
                         (None, true) => Box::pin($retry.long_polling().report()),
-                        (Some(_), false) => Box::pin($retry.hedge(&hedge).report()),
-                        (Some(_), true) => Box::pin($retry.long_polling().hedge(&hedge).report()),
+                        (Some(_), false) => Box::pin($retry.hedge(hedge).report()),
+                        (Some(_), true) => Box::pin($retry.long_polling().hedge(hedge).report()),
                     }
                 };
             }

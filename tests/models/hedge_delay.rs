@@ -1,7 +1,7 @@
 //! The delay of `Hedge::p95`, which follows the calls.
 
 use crate::program::{check, each};
-use crate::support::{Failed, millis, secs};
+use crate::support::{Failed, kept, millis, secs};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use retry_core::quota::NoQuota;
@@ -34,7 +34,7 @@ fn steps() -> impl Strategy<Value = Step> {
 
 struct World {
     strategy: StandardRetryStrategy<ExponentialBackoff, NoQuota>,
-    hedge: Hedge,
+    hedge: &'static Hedge,
     /// The calls that moved the delay, up to 256.
     calls: u32,
     /// The delay, in steps from its start, and its floor.
@@ -48,7 +48,7 @@ impl World {
     fn new() -> Self {
         Self {
             strategy: StandardRetryStrategy::new().with_quota(NoQuota),
-            hedge: Hedge::p95(),
+            hedge: kept(Hedge::p95()),
             calls: 0,
             step: 0,
             floor: 0.0,
@@ -68,7 +68,7 @@ impl World {
                 outcome
             }
         });
-        let _ = timeout(dropped_after, call.hedge(&self.hedge).run()).await;
+        let _ = timeout(dropped_after, call.hedge(self.hedge).run()).await;
         calls.get() > 1
     }
 

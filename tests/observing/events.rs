@@ -1,7 +1,8 @@
 //! The `tracing` events of an operation.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use crate::support::{Failed, Flaky, Recorder, kept, millis, secs};
+use retry_core::quota::NoQuota;
 use retry_core::{EvidenceRetryStrategy, Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -120,6 +121,26 @@ async fn the_mode_of_a_quota_is_a_field() {
     assert_eq!(all.last().unwrap(), ended);
 }
 
+// Rules O3, Q9.
+#[tokio::test(start_paused = true)]
+async fn no_quota_has_no_level_in_any_event() {
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).with_quota(NoQuota);
+    let flaky = Flaky::new(1, Failed::THROTTLED);
+    let all = lines(retry(&strategy, || async { flaky.call() }).name("get").run()).await;
+    assert_eq!(
+        all[2..],
+        [
+            r#"DEBUG retry_scheduled: operation="get" attempt=1 error_type="throttling" delay_ms=1000 delay_source="backoff""#,
+            r#"TRACE attempt_started: operation="get" attempt=2"#,
+            r#"DEBUG succeeded: operation="get" attempt=2 recorded=true"#,
+        ]
+    );
+    assert_eq!(
+        last(retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).name("get").run()).await,
+        r#"DEBUG stopped: operation="get" attempt=1 reason="not_retryable" error_type="client_side""#
+    );
+}
+
 /// Returns the last event of an operation.
 async fn last(operation: impl Future) -> String {
     lines(operation).await.pop().unwrap()
@@ -205,13 +226,13 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
 // Rule V12.
 #[tokio::test(start_paused = true)]
 async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
-    let hedge = Hedge::after(secs(1));
+    let hedge = kept(Hedge::after(secs(1)));
     let slow = async || {
         sleep(secs(2)).await;
         Ok::<_, Failed>(())
     };
     let reported = async |strategy: &Recorder, name: &'static str| {
-        let all = lines(retry(strategy, slow).name(name).hedge(&hedge).run()).await;
+        let all = lines(retry(strategy, slow).name(name).hedge(hedge).run()).await;
         all.into_iter().find(|line| line.contains("hedge_not_sent")).unwrap()
     };
     let text = |level: &str, name: &str, reason: &str| {
@@ -219,7 +240,7 @@ async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
     };
     let (one, other) = ("sells_no_hedges", "sells_no_hedges_either");
     // Without a subscriber, nothing is remembered.
-    retry(&Recorder::new(), slow).name(one).hedge(&hedge).run().await.unwrap();
+    retry(&Recorder::new(), slow).name(one).hedge(hedge).run().await.unwrap();
     // An operation whose initial token was refused could buy no hedge from any strategy.
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     assert_eq!(reported(&refusing, one).await, text("DEBUG", one, "not_sold"));
@@ -270,7 +291,7 @@ async fn waits_for_a_limiter_and_delays_without_a_token_are_events() {
 
 /// Returns the events of a call whose first attempt takes 300 ms, and whose hedge is sent after 100 ms and takes this time.
 async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> Vec<String> {
-    let hedge = Hedge::after(millis(100));
+    let hedge = kept(Hedge::after(millis(100)));
     let calls = std::cell::Cell::new(0);
     let call = retry(strategy, || {
         let time = if calls.replace(calls.get() + 1) == 0 { 300 } else { hedge_takes };
@@ -279,7 +300,7 @@ async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> 
             Ok::<_, Failed>(())
         }
     });
-    lines(call.name("get").hedge(&hedge).run()).await
+    lines(call.name("get").hedge(hedge).run()).await
 }
 
 // Rules O6, V12.

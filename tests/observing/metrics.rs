@@ -1,13 +1,14 @@
 //! The metrics of operations, as a recorder gets them.
 
 use crate::script::{Error, NONE, Script, judge};
-use crate::support::{Failed, run_in_a_process, secs};
+use crate::support::{Failed, kept, run_in_a_process, secs};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Label, Metadata, Recorder, SharedString,
     Unit,
 };
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
+use retry_core::quota::NoQuota;
 use retry_core::{
     AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, policy_fn, retry, retry_blocking,
@@ -171,6 +172,14 @@ fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
     assert_eq!(recorder.count(&series("retry_limiter_wait_seconds")), 0);
 }
 
+// Rules O13, Q9.
+#[test]
+fn no_quota_has_no_gauge() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), standard().with_quota(NoQuota));
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [0.0; 0]);
+}
+
 // Rule O13.
 #[test]
 fn waits_for_a_limiter_and_its_rate_are_metrics() {
@@ -192,7 +201,7 @@ fn waits_for_a_limiter_and_its_rate_are_metrics() {
 /// Runs a call with a hedge after two seconds, whose attempts take these times.
 fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver, strategy: &S, seconds: [u64; 2]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let (mut times, hedge) = (seconds.into_iter(), Hedge::after(secs(2)));
+    let (mut times, hedge) = (seconds.into_iter(), kept(Hedge::after(secs(2))));
     let attempt = || {
         let time = times.next().unwrap();
         async move {
@@ -200,7 +209,7 @@ fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver,
             Ok::<_, Failed>(())
         }
     };
-    let call = retry(strategy, attempt).observer(observer).name("get").hedge(&hedge);
+    let call = retry(strategy, attempt).observer(observer).name("get").hedge(hedge);
     metrics::with_local_recorder(recorder, || runtime.block_on(call.run())).unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! Errors that nothing classifies: their class, and the warning about them.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{Recorder, run_in_a_process};
+use crate::support::{Recorder, kept, run_in_a_process};
 use retry_core::classify::{Classification, chain};
 use retry_core::test::begin;
 use retry_core::tower::RetryLayer;
@@ -276,14 +276,14 @@ async fn the_first_unknown_error_of_a_function_is_a_warning_with_its_text_and_th
 async fn a_strategy_that_sells_no_hedges_is_a_warning_once_for_each_function() {
     let warnings = Warnings::default();
     let _subscribed = warnings.subscribe();
-    let hedge = retry_core::Hedge::after(Duration::from_millis(10));
+    let hedge = kept(retry_core::Hedge::after(Duration::from_millis(10)));
     let call = async |name, strategy: &Recorder| {
         let attempt = || async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             Ok::<_, fmt::Error>(())
         };
         let call = retry(strategy, attempt).when(|_| false).name(name);
-        call.hedge(&hedge).run().await.unwrap();
+        call.hedge(hedge).run().await.unwrap();
     };
     call("sold", &Recorder::new().selling_hedges()).await;
     assert!(warnings.take().is_empty());

@@ -34,6 +34,7 @@ static LIMITED: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> = Limit
     StandardRetryStrategy::new().backoff(BASE, CAP).throttling_base(BASE),
     (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
 );
+static READS: Hedge = Hedge::p95();
 static DATABASE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 
 /// The settings of the configured strategies, unless they are changed.
@@ -51,7 +52,6 @@ pub(crate) struct World {
     pub(crate) stop: Stop,
     ledger: Ledger,
     reads: Arc<StandardRetryStrategy>,
-    hedge: Hedge,
     operations: AtomicU64,
 }
 
@@ -73,7 +73,6 @@ impl World {
             stop: Stop::new(),
             ledger: Ledger::default(),
             reads: Arc::new(reads),
-            hedge: Hedge::p95(),
             operations: AtomicU64::new(0),
         })
     }
@@ -108,7 +107,7 @@ impl World {
             .max_time(MAX_TIME)
             .stop(&self.stop);
         if is_hedged {
-            self.tally.count("hedged read", call.hedge(&self.hedge).report()).await;
+            self.tally.count("hedged read", call.hedge(&READS).report()).await;
         } else {
             self.tally.count("read", call.report()).await;
         }

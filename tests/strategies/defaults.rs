@@ -10,9 +10,11 @@ use retry_core::strategy::{
 };
 use retry_core::test::FindingKind;
 use retry_core::{
-    Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokioTimer, policy_fn,
+    ErasedStrategy, Failure, RetryConfig, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    StandardRetryStrategy, TokenBucket, TokioTimer, policy_fn,
 };
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// All settings are visible in the debug output.
@@ -73,6 +75,20 @@ fn a_quota_by_evidence_pays_for_one_retry_whatever_the_cost() {
 fn no_quota_is_always_full() {
     assert!(NoQuota.try_acquire(u32::MAX, &TokioTimer) && NoQuota.is_full());
     assert_eq!(NoQuota.available(), u32::MAX);
+}
+
+// Rules Q9, R16.
+#[test]
+fn a_strategy_without_a_quota_has_no_level() {
+    let unlimited = || StandardRetryStrategy::new().with_quota(NoQuota);
+    assert_eq!(unlimited().quota_level(), None);
+    assert_eq!(PacedRetryStrategy::over(unlimited()).quota_level(), None);
+    assert_eq!(ErasedStrategy::new(unlimited()).quota_level(), None);
+    assert_eq!(RetryConfig::new().build_on(unlimited()).unwrap().quota_level(), None);
+    let pointer = |quota: Arc<dyn RetryQuota>| StandardRetryStrategy::new().with_quota(quota);
+    assert_eq!(pointer(Arc::new(NoQuota)).quota_level(), None);
+    assert_eq!(pointer(Arc::new(TokenBucket::new(u32::MAX))).quota_level(), Some(u32::MAX));
+    assert_eq!(RetryConfig::new().build().quota_level(), Some(500));
 }
 
 #[test]

@@ -105,6 +105,8 @@ fn it_is_a_setting() {
     // It is added after the wait was cut.
     let cut = new().hint_limit(HintLimit::MaxBackoff);
     assert_spread(spread(&cut, secs(200)), secs(20), secs(22));
+    let cap = new().backoff(secs(1), secs(10)).hint_limit(HintLimit::MaxBackoff);
+    assert_spread(spread(&cap, secs(200)), secs(10), secs(11));
 
     let config = RetryConfig::new().hint_jitter(half);
     assert_eq!(config.hint_jitter_percent_setting(), Some(50));

@@ -2,12 +2,14 @@
 
 mod backoff;
 mod clocks;
+mod conflicts;
 mod defaults;
 mod erased;
 mod evidence;
 mod exhaustive;
 mod forwarding;
 mod hint_jitter;
+mod new_process;
 mod patient;
 mod properties;
 mod quota_reports;

@@ -21,7 +21,7 @@ const COSTS: [Cost; 15] = [
     Cost { scenario: "changing", short: (0.9, 2.0), full: (6.1, 20.0) },
     Cost { scenario: "layers", short: (0.3, 2.0), full: (2.0, 20.0) },
     Cost { scenario: "faults", short: (2.7, 1.0), full: (26.1, 6.0) },
-    Cost { scenario: "outlast", short: (1.0, 1.0), full: (7.0, 3.0) },
+    Cost { scenario: "outlast", short: (1.7, 1.0), full: (39.0, 3.0) },
     Cost { scenario: "fleet", short: (1.5, 1.0), full: (120.0, 5.0) },
     Cost { scenario: "fleet_limit", short: (2.7, 2.0), full: (54.3, 3.0) },
     Cost { scenario: "worlds", short: (2.7, 1.0), full: (17.6, 5.0) },

@@ -3,6 +3,7 @@
 
 mod cases;
 mod failing;
+mod outlast;
 mod phrases;
 mod quotas;
 mod servers;
@@ -89,6 +90,8 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "many" => many(results.full("many")?),
         "levels" => levels(results.full("layers")?),
         "outage" => servers::outage(results.full("outage")?),
+        "outlast" => outlast::outages(results.full("outlast")?),
+        "jobs that outlast" => outlast::jobs(results.full("outlast")?),
         "restart" => servers::restart(results.full("restart")?),
         "weights" => weights(results.full("weights")?),
         "partial outage" => failing::partial(results.full("partial")?),

@@ -1,12 +1,17 @@
-//! Traits for the values of the options `strategy`, `timer`, `observer` and `deadline`, and for certain arguments.
+//! Traits for the values of the options `strategy`, `timer`, `observer`, `deadline`, `stop` and `used`, and for certain
+//! arguments.
 //!
 //! With a plain bound, rustc would report a wrong type at each use of the value in the expansion. With the construction
 //! of [`support::never`](crate::support::never), it reports a wrong type once.
 
 use crate::observe::Observer;
+use crate::operation::Stop;
+use crate::policy::Usage;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::support::never::{Neither, Never};
 use crate::time::{BlockingTimer, Timer, Timestamp};
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// Declares the trait of an option whose values implement the trait in brackets.
 macro_rules! accepted {
@@ -91,6 +96,58 @@ pub trait AcceptedDeadline {
 impl<T: Into<Timestamp>> AcceptedDeadline for T {
     #[inline]
     fn accept(self) -> Timestamp {
+        self.into()
+    }
+}
+
+/// The value of `stop`: a [`Stop`], or a pointer to one. `K` is the kind of the impl, which a call infers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Stop`",
+    label = "expected a `Stop`",
+    note = "make it a static, `static STOP: Stop = Stop::new();`, write `stop = STOP`, and end the operations with `STOP.stop()`",
+    note = "a flag or a token of another library can't end their waits: call `STOP.stop()` where it is set"
+)]
+pub trait AcceptedStop<K> {
+    /// Returns the same handle.
+    fn accept(&self) -> &Stop;
+}
+
+#[diagnostic::do_not_recommend]
+impl AcceptedStop<Stop> for Stop {
+    #[inline]
+    fn accept(&self) -> &Stop {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Deref<Target: AcceptedStop<K>>, K> AcceptedStop<Pointer<K>> for P {
+    #[inline]
+    fn accept(&self) -> &Stop {
+        (**self).accept()
+    }
+}
+
+/// The kind of pointers to values of the kind `K`.
+#[derive(Debug)]
+pub struct Pointer<K>(PhantomData<K>);
+
+/// What an attempt used, from the value of `used`. It is used in one place only, so it needs no second impl.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what an attempt used",
+    label = "expected a `u32`, an `Option<u32>` or a `Usage`",
+    note = "return a `u32`, an `Option<u32>` in which `None` means the weight, or a `Usage`",
+    note = "convert another number, as in `u32::try_from(tokens).ok()`"
+)]
+pub trait AcceptedUsage {
+    /// Returns the same value.
+    fn accept(self) -> Usage;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Usage>> AcceptedUsage for T {
+    #[inline]
+    fn accept(self) -> Usage {
         self.into()
     }
 }

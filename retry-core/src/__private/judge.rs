@@ -1,6 +1,7 @@
 //! Functions with which the expansion of `#[retryable]` evaluates an outcome, and the outcomes that a policy can
 //! evaluate.
 
+use super::accepted::AcceptedUsage;
 use crate::error::RetryInfo;
 use crate::operation::{Call, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage, policy_fn};
@@ -52,20 +53,25 @@ pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optional
     call.evaluate(operation, &policy_fn(policy), outcome)
 }
 
-/// Tells the strategy what the attempt used of a limit on weights, and returns the same directive. The outcome comes before the
-/// closure, so that its argument needs no type.
+/// Tells the strategy what the attempt used of a limit on weights, and returns the same directive.
 #[inline]
-pub fn settle_used<R, U: Into<Usage>, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle_used<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
     outcome: &Outcome<R>,
-    used: impl FnOnce(&R) -> U,
+    used: impl FnOnce(&R) -> Usage,
 ) -> RetryDirective {
     if let Some(outcome) = explored::value(outcome) {
-        operation.settle_usage(call.strategy, used(outcome).into());
+        operation.settle_usage(call.strategy, used(outcome));
     }
     directive
+}
+
+/// Calls the value of `used`. The outcome comes first, so that a closure's argument needs no type.
+#[inline]
+pub fn used<R, U: AcceptedUsage>(outcome: &R, used: impl FnOnce(&R) -> U) -> Usage {
+    used(outcome).accept()
 }
 
 /// An outcome that the standard policy can evaluate. It is [`Fallible`] by definition, so that rustc reports only one

@@ -1,15 +1,15 @@
 //! Functions with which the expansion of `#[retryable]` runs attempts: thin wrappers of [`Call`]. Through them, rustc reports
 //! a wrong type once, at the user's tokens.
 
-pub use crate::operation::{Call, FunctionName, Name, Operation};
+pub use crate::operation::{Call, FunctionName, Name, Operation, Path};
 
 use super::accepted::{
-    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
-    IntoSpan,
+    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
+    AcceptedTimer, Anew, IntoSpan,
 };
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
-    OperationOf, OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
+    OperationOf, OptionalObserver, Place, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -88,6 +88,12 @@ pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optiona
     call.begin(limits)
 }
 
+/// Lets an operation make any number of attempts.
+#[inline]
+pub fn unlimited_attempts<K: RetryToken, L: TimeLimits, N>(operation: &mut Operation<K, L, N>) {
+    operation.set_unlimited(true);
+}
+
 /// Returns the place for the last outcome of an operation whose limits don't need one.
 #[inline]
 pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &Operation<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {
@@ -140,8 +146,8 @@ pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
 
 /// A handle that stops the operation, beside these limits.
 #[inline]
-pub fn stop<L: TimeLimits>(limits: L, stop: &Stop) -> L::WithStop<'_> {
-    limits.with_stop(stop)
+pub fn stop<L: TimeLimits, S: AcceptedStop<K>, K>(limits: L, stop: &S) -> L::WithStop<'_> {
+    limits.with_stop(stop.accept())
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.

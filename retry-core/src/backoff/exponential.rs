@@ -13,7 +13,7 @@ use std::time::Duration;
 /// [full jitter](Jitter::Full), the default, `b` is random in `[0, 1)`.
 ///
 /// The base can be different after [throttling](ExponentialBackoff::throttling_base) and after a
-/// [conflict](ExponentialBackoff::conflict_base).
+/// [conflict](ExponentialBackoff::conflict_base). Retries after a conflict have their own `i`.
 ///
 /// Jitter is applied after the cap, so that many clients at the cap are still spread out. Delays that would overflow
 /// are the cap. No delay exceeds `u64::MAX` nanoseconds, which is 584 years.

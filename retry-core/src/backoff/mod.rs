@@ -53,7 +53,11 @@ use std::time::Duration;
 ///     StandardRetryStrategy::new().with_backoff(OnlyThrottling);
 /// ```
 pub trait BackoffStrategy {
-    /// Returns the delay before a retry. `retry_attempt` is 0 for the first retry of an operation.
+    /// Returns the delay before a retry.
+    ///
+    /// `retry_attempt` is the number of earlier retries of the operation, of the same kind: retries after a
+    /// [conflict](RetryErrorType::Conflict) are counted separately from all others. So it is 0 for the first retry of each kind,
+    /// and free retries do not lengthen the backoff of others.
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;
 
     /// Returns the longest delay of this backoff. The default is [`Duration::MAX`].

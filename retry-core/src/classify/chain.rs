@@ -36,6 +36,8 @@
 mod error_like;
 
 pub use error_like::{Concrete, Dyn, ErrorLike, Owner};
+#[doc(hidden)]
+pub use error_like::{IsError, OwnsError};
 
 use super::Classification;
 use crate::error::RetryInfo;

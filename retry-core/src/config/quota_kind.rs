@@ -106,6 +106,10 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
         self.used().pay_hedge(cost, clock)
     }
 
+    fn level(&self) -> Option<u32> {
+        self.used().level()
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
         self.used().mode()
     }
@@ -200,6 +204,10 @@ mod tests {
             Some(71)
         }
 
+        fn level(&self) -> Option<u32> {
+            Some(8)
+        }
+
         fn mode(&self) -> Option<QuotaMode> {
             Some(QuotaMode::Exhausted)
         }
@@ -240,8 +248,8 @@ mod tests {
         },
     ];
 
-    fn state(quota: &dyn RetryQuota) -> (u32, bool, Option<QuotaMode>, bool) {
-        (quota.available(), quota.is_low(), quota.mode(), quota.is_full())
+    fn state(quota: &dyn RetryQuota) -> ([Option<u32>; 2], bool, Option<QuotaMode>, bool) {
+        ([Some(quota.available()), quota.level()], quota.is_low(), quota.mode(), quota.is_full())
     }
 
     #[test]
@@ -249,7 +257,7 @@ mod tests {
         let quota = KindQuota { of_code: Noting::default(), evidence: None };
         let answers = STEPS.map(|step| step(&quota));
         assert_eq!(answers[..3], [Some(1), Some(70), Some(71)]);
-        assert_eq!(state(&quota), (7, true, Some(QuotaMode::Exhausted), true));
+        assert_eq!(state(&quota), ([Some(7), Some(8)], true, Some(QuotaMode::Exhausted), true));
         let noted = [
             r#"("try_acquire", 1)"#,
             r#"("pay", 2, Timeout)"#,

@@ -48,7 +48,7 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the limit to which a wait that the server asks for is cut; see
+    /// Sets the limit to which a wait that the server asks for is cut, before the jitter is added; see
     /// [`StandardRetryStrategy::hint_limit`](crate::StandardRetryStrategy::hint_limit).
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {

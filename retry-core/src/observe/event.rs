@@ -16,7 +16,9 @@ pub struct Event {
     /// [`Retry::name`](crate::Retry::name).
     ///
     /// The path of a method includes its type, as in `crate::module::Type::method`. The path of a trait method is
-    /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out.
+    /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out, also those of the functions
+    /// around a closure. Only the type in a path with a trait is the one that is used: a closure in `impl<T> Trait for T` has a
+    /// name for each type, so give it a [name](crate::Retry::name).
     pub operation: &'static str,
     /// The id of the operation. All of its events have the same one, and so has
     /// [`AttemptContext::operation_id`](crate::AttemptContext::operation_id).

@@ -19,12 +19,6 @@ pub trait Driver {
         true
     }
 
-    /// Returns whether the number of attempts has no limit.
-    #[inline]
-    fn has_unlimited_attempts(&self) -> bool {
-        false
-    }
-
     /// Reports the event that follows a failure, after the observers got it: a retry that is scheduled, or the stop.
     #[inline]
     fn tell(self, _: impl FnOnce(Beginning) -> Event)

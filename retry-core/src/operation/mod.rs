@@ -11,6 +11,7 @@ mod events;
 pub(crate) mod explored;
 mod hedge;
 mod identity;
+pub(crate) mod misplaced;
 mod name;
 mod nesting;
 mod observed;
@@ -31,7 +32,7 @@ pub use driver::Driver;
 pub(crate) use driver::{OnRetry, Plain};
 pub(crate) use explored::{Outcome, Place};
 pub use identity::{Beginning, Identified, UnobservedId};
-pub use name::{FunctionName, Name};
+pub use name::{FunctionName, Name, Path};
 pub use race::{Race, Raced, Step};
 pub(crate) use race::{RaceOf, permit};
 pub use release::ReleaseGuard;
@@ -66,6 +67,8 @@ pub struct Operation<K, L: TimeLimits, N> {
     is_unmade: bool,
     /// Whether the operation has not slept the token's delay yet, for a driver that asks for all waits in one place.
     is_delayed: bool,
+    /// Whether the strategy's maximum number of attempts does not apply.
+    is_unlimited: bool,
     limits: L,
     /// The time limit that was over before an attempt could begin.
     stopped: Option<L::Cut>,
@@ -89,6 +92,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 token: TokenState::Returned,
                 is_unmade: true,
                 is_delayed: false,
+                is_unlimited: false,
                 limits,
                 stopped: None,
                 observed,
@@ -102,7 +106,16 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        Operation { token, is_unmade: false, is_delayed: true, limits, stopped: None, observed, record }
+        Operation {
+            token,
+            is_unmade: false,
+            is_delayed: true,
+            is_unlimited: false,
+            limits,
+            stopped: None,
+            observed,
+            record,
+        }
     }
 }
 
@@ -146,6 +159,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         if std::mem::take(&mut self.is_unmade) {
             self.token = strategy.empty_token(clock).map_or(TokenState::Refused, TokenState::Held);
         }
+    }
+
+    /// Sets whether the operation makes any number of attempts. Called before the first one.
+    #[inline]
+    pub(crate) const fn set_unlimited(&mut self, is_unlimited: bool) {
+        self.is_unlimited = is_unlimited;
     }
 
     /// Returns the number of attempts, including the current one.

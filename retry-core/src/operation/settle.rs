@@ -139,14 +139,13 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
-        self.make_token(call.strategy, &call.clock());
         let is_stopped = self.is_stopped();
         let is_prevented = !driver.is_repeatable() && matches!(directive, RetryDirective::Retry { .. });
         let failure = Failure::from_directive(if is_prevented { directive.without_retry() } else { *directive })
             .with_remaining(self.limits.remaining(&call.timer()))
             .with_retries_enabled(strategy::retries_enabled() && !is_stopped)
             .with_sent(driver.was_sent())
-            .with_attempt_bound(!driver.has_unlimited_attempts())
+            .with_attempt_bound(!self.is_unlimited)
             .with_attempt_timeout(self.limits.attempt_timeout());
         // The strategy learns only that there is no retry.
         let own_reason = |reason| match reason {
@@ -156,11 +155,20 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         };
         let attempts = self.tell_attempt_failed(call, failure);
         // The strategy is asked before it takes the token.
+        if L::IS_LONG_POLLING {
+            self.make_token(call.strategy, &call.clock());
+        }
         let delay = match &self.token {
             TokenState::Held(token) if L::IS_LONG_POLLING => call.strategy.refused_delay(token, &failure),
             _ => Duration::default(),
         };
-        let TokenState::Held(token) = self.token.take() else {
+        // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
+        let token = if std::mem::take(&mut self.is_unmade) {
+            call.strategy.empty_token(&call.clock()).ok()
+        } else {
+            self.token.take().held()
+        };
+        let Some(token) = token else {
             return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
         };
         match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {

@@ -199,7 +199,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if let TokenState::Held(token) = &mut *guard.token {
             let waker = LazyWaker::new();
-            let waits = token.delay_source() == DelaySource::Service;
+            let waits = S::Token::may_wait() && token.delay_source() == DelaySource::Service;
             match self.strategy.ready(token, &self.clock(), Some(&waker)) {
                 Ready::After(wait) if !wait.is_zero() => {
                     guard.disarm();

@@ -146,8 +146,14 @@ pub trait RetryQuota {
         false
     }
 
+    /// Returns the level of the quota for events and metrics; `None` means no level. The default is the amount that is
+    /// [`available`](RetryQuota::available).
+    fn level(&self) -> Option<u32> {
+        Some(self.available())
+    }
+
     /// Returns the state of the quota at present, for events and metrics. The default is `None`, which means that only
-    /// [`available`](RetryQuota::available) is known.
+    /// the [`level`](RetryQuota::level) is known.
     fn mode(&self) -> Option<QuotaMode> {
         None
     }
@@ -232,6 +238,10 @@ macro_rules! forward_quota {
                 (**self).is_full()
             }
 
+            fn level(&self) -> Option<u32> {
+                (**self).level()
+            }
+
             fn mode(&self) -> Option<QuotaMode> {
                 (**self).mode()
             }
@@ -256,7 +266,8 @@ forward_quota!(&Q, Box<Q>, Arc<Q>);
 
 /// The absence of a quota: every retry is granted, up to the maximum number of attempts.
 ///
-/// It does not protect the server during an outage. Use it only if another mechanism limits the retries.
+/// It does not protect the server during an outage. Use it only if another mechanism limits the retries. Events and metrics have
+/// no level of it.
 ///
 /// ```
 /// use retry_core::quota::NoQuota;
@@ -279,6 +290,10 @@ impl RetryQuota for NoQuota {
 
     fn available(&self) -> u32 {
         u32::MAX
+    }
+
+    fn level(&self) -> Option<u32> {
+        None
     }
 
     #[inline]

@@ -19,9 +19,9 @@ use std::pin::pin;
 /// [`report`](HedgedRetry::report).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run()` or `.report()`"]
-pub struct HedgedRetry<'h, C> {
+pub struct HedgedRetry<C> {
     call: C,
-    hedge: &'h Hedge,
+    hedge: &'static Hedge,
 }
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
@@ -30,6 +30,9 @@ where
 {
     /// Adds a hedge: if the first attempt has no answer after the delay, a second attempt runs beside it, and the first success
     /// wins. Call this after all other methods that set something.
+    ///
+    /// The hedge is a static, because one that is made in each call learns nothing. For a delay that is known at run time only, make it a
+    /// `static GET: LazyLock<Hedge>`. There is never a hedge if its delay is not shorter than `max_time` and `attempt_timeout`.
     ///
     /// The call must be idempotent: it may be executed twice, even at the same time. After `idempotent(false)`, there is no hedge. See [`Hedge`] for when not to use one.
     ///
@@ -70,12 +73,12 @@ where
     ///   called once.
     ///
     /// While the call waits for the other attempt, it keeps a failed outcome, so its future is `Send` only if the outcome is.
-    pub fn hedge(self, hedge: &Hedge) -> HedgedRetry<'_, Self> {
+    pub fn hedge(self, hedge: &'static Hedge) -> HedgedRetry<Self> {
         HedgedRetry { call: self, hedge }
     }
 }
 
-impl<S, F, P, T, O, L> HedgedRetry<'_, Retry<S, F, P, T, O, L>>
+impl<S, F, P, T, O, L> HedgedRetry<Retry<S, F, P, T, O, L>>
 where
     S: RetryStrategy,
     F: AsyncAttempts,
@@ -104,6 +107,7 @@ where
             let Self { mut call, hedge } = self;
             let started = start(&call.timer);
             let mut operation = call.call().begin(call.limits);
+            operation.set_unlimited(call.function.unlimited);
             let (mut state, mut last) = (F::State::begin(&operation, &call.timer), L::kept_outcome::<S::Token>());
             let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
             let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
@@ -183,7 +187,7 @@ where
         outcome: Outcome<F::Outcome>,
         directive: Option<RetryDirective>,
     ) -> ControlFlow<End<F::Outcome>> {
-        let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
+        let Self { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = directive.map(|directive| state.remember(directive));
         let decision = operation.settle_or_end(

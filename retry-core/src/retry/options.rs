@@ -140,8 +140,8 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # }
     /// ```
     pub fn weight(self, weight: u32) -> Retry<Weighted<S>, F, P, T, O, L> {
-        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, limits } = self;
-        let function = Function { strategy: Weighted::new(strategy, weight), attempt, name };
+        let Self { function: Function { strategy, attempt, name, unlimited }, policy, timer, observer, limits } = self;
+        let function = Function { strategy: Weighted::new(strategy, weight), attempt, name, unlimited };
         Retry { function, policy, timer, observer, limits }
     }
 
@@ -171,8 +171,8 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     }
 
     fn with_attempts<G>(self, with: impl FnOnce(F) -> G) -> Retry<S, G, P, T, O, L> {
-        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, limits } = self;
-        let function = Function { strategy, attempt: with(attempt), name };
+        let Self { function: Function { strategy, attempt, name, unlimited }, policy, timer, observer, limits } = self;
+        let function = Function { strategy, attempt: with(attempt), name, unlimited };
         Retry { function, policy, timer, observer, limits }
     }
 
@@ -358,6 +358,30 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     {
         let limits = self.limits.with_attempt_timeout(time);
         self.within(limits)
+    }
+
+    /// Lets the call make any number of attempts, for a program that must not give up, such as one that waits for its database at the
+    /// start.
+    ///
+    /// The strategy's `max_attempts` does not apply. The call ends with a success, a failure that is not worth a retry, a
+    /// [`Stop`], or a time limit. All its retries are paid for by the quota. With a [`PatientRetryStrategy`](crate::PatientRetryStrategy),
+    /// it waits while the quota can't pay, until the service answers again: in an outage, it makes an attempt each 30 seconds or more
+    /// often. A strategy whose refused retries don't wait ends the call when the quota can't pay.
+    ///
+    /// ```
+    /// # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+    /// # #[derive(Debug, RetryInfo)]
+    /// # struct Failed;
+    /// # async fn connect() -> Result<(), Failed> { Ok(()) }
+    /// static DATABASE: PatientRetryStrategy = PatientRetryStrategy::new();
+    ///
+    /// # async fn example() -> Result<(), Failed> {
+    /// retry(&DATABASE, || connect()).unlimited_attempts().run().await
+    /// # }
+    /// ```
+    pub fn unlimited_attempts(mut self) -> Self {
+        self.function.unlimited = true;
+        self
     }
 
     /// Adds long polling, for a call that a loop repeats as long as the program runs, such as receiving messages.

@@ -66,6 +66,7 @@ where
         async move {
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
+            operation.set_unlimited(self.function.unlimited);
             let (mut state, mut last) = (F::State::begin(&operation, &self.timer), L::kept_outcome::<S::Token>());
             if self.call().is_delayed(&mut operation) {
                 self.call().delay(&mut operation).await;
@@ -144,6 +145,7 @@ where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
     {
         let mut operation = self.call().begin(self.limits);
+        operation.set_unlimited(self.function.unlimited);
         let mut state = <Blocking<F> as Attempts>::State::begin(&operation, &self.timer);
         let mut last = L::kept_outcome::<S::Token>();
         loop {
@@ -205,7 +207,7 @@ where
         outcome: Outcome<F::Outcome>,
         is_over: bool,
     ) -> ControlFlow<End<F::Outcome>> {
-        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, .. } = self;
+        let Self { function: Function { strategy, attempt, name, .. }, policy, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = if is_over { None } else { Some(call.evaluate(operation, policy, &outcome)) };
         let decision = operation.settle_or_end(

@@ -59,6 +59,8 @@ pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
 pub use weighted::Weighted;
 
+#[doc(hidden)]
+pub use without_retries::AnyFuture;
 #[cfg(feature = "tower")]
 pub(crate) use without_retries::WithoutRetries;
 pub use without_retries::{without_retries, without_retries_blocking};

@@ -49,10 +49,22 @@ impl WithoutRetries {
 /// # }
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example());
 /// ```
-pub async fn without_retries<F: Future>(future: F) -> F::Output {
+pub async fn without_retries<F: AnyFuture>(future: F) -> F::Output {
     let (scope, mut future) = (WithoutRetries::new(), pin!(future));
     poll_fn(|context| scope.run(|| future.as_mut().poll(context))).await
 }
+
+/// Any future. The trait exists for its message.
+#[diagnostic::on_unimplemented(
+    message = "`without_retries` takes a future, and `{Self}` does not implement `Future`",
+    label = "expected a future",
+    note = "for calls that block their thread, write `without_retries_blocking(|| ..)`",
+    note = "a call of `retry(..)` becomes a future by `.run()` or `.report()`"
+)]
+pub trait AnyFuture: Future {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> AnyFuture for F {}
 
 /// Calls a function in which each operation makes one attempt; see [`without_retries`].
 ///

@@ -101,6 +101,7 @@ mod hedge;
 mod hedged;
 mod hedged_future;
 mod layer;
+mod misplaced;
 mod policy;
 mod request;
 mod service;

@@ -27,9 +27,22 @@ pub(crate) fn run_at(url: &str, words: &[&str]) -> Ran {
 
 /// Runs the command with these variables.
 pub(crate) fn run_with(variables: &[(&str, &str)], words: &[&str]) -> Ran {
+    finish(command(words).env("USER", "ada").envs(variables.iter().copied()))
+}
+
+/// Runs the command where nothing says who the operator is.
+pub(crate) fn run_without_user(server: &RedisServer, words: &[&str]) -> Ran {
+    finish(command(words).env_remove("USER").env("RETRY_FLEET_URL", url(server)))
+}
+
+fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_retry-fleet"));
-    let Output { status, stdout, stderr } =
-        command.args(words).env("USER", "ada").envs(variables.iter().copied()).output().unwrap();
+    command.args(words);
+    command
+}
+
+fn finish(command: &mut Command) -> Ran {
+    let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
 }

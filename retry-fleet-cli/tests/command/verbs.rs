@@ -1,6 +1,6 @@
 //! Each verb.
 
-use crate::run::{run, run_at, until};
+use crate::run::{run, run_at, run_without_user, until, url};
 use crate::server::RedisServer;
 use redis::Commands;
 use retry_core::RetryErrorType::Other;
@@ -196,11 +196,53 @@ fn a_store_that_does_not_answer_and_wrong_arguments_have_different_exit_codes() 
     assert_eq!((ran.code, ran.err.contains("expected 1 to 128 bytes without braces")), (1, true), "{ran:?}");
 }
 
+// Rule F45.
+#[test]
+fn both_turns_of_the_switch_need_the_name_of_the_operator() {
+    let server = RedisServer::start(&[]);
+    let off = ["off", "orders", "--for", "10m", "--reason", "a test", "--absent"];
+    for words in [&off[..], &["on", "orders"]] {
+        let ran = run_without_user(&server, words);
+        assert!(ran.code == 2 && ran.err.contains("--by <NAME>"), "{ran:?}");
+        let ran = run_at(&url(&server), &[words, &["--by", ""]].concat());
+        assert!(ran.code == 2 && ran.err.contains("'--by <NAME>'"), "{ran:?}");
+    }
+    assert_eq!(run_without_user(&server, &["list"]).out, "the store has no fleets\n");
+    assert_eq!(run_without_user(&server, &[&off[..], &["--by", "ada"]].concat()).code, 0);
+    assert_eq!(run_without_user(&server, &["on", "orders", "--by", "ada"]).code, 0);
+}
+
+// Rule F45.
+#[test]
+fn a_slow_store_is_switched_and_the_operator_sets_how_long_the_command_waits() {
+    let server = RedisServer::start(&[]);
+    let mut operator = server.client().get_connection().unwrap();
+    let mut pause =
+        |milliseconds: &str| redis::cmd("CLIENT").arg(&["PAUSE", milliseconds]).exec(&mut operator).unwrap();
+    let off = ["off", "orders", "--for", "10m", "--reason", "a test", "--absent"];
+    pause("3000");
+    let ran = run(&server, &off);
+    assert!(ran.code == 0 && ran.out.starts_with("the retries of orders are off for "), "{ran:?}");
+
+    pause("3000");
+    let ran = run(&server, &["--timeout", "100ms", "on", "orders"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.err.ends_with("; the command waited for 100ms: `--timeout` sets another time\n"), "{ran:?}");
+    assert_eq!(run(&server, &["on", "orders", "--timeout", "1m"]).code, 0);
+
+    for text in ["0s", "10", "11m", "1h", "fast"] {
+        let ran = run(&server, &["list", "--timeout", text]);
+        let expected =
+            format!("invalid timeout {text:?}: expected a whole number and ms, s or m, as in 30s, up to 10m");
+        assert!(ran.code == 2 && ran.err.contains(&expected), "{ran:?}");
+    }
+}
+
 #[test]
 fn the_help_names_each_verb_and_no_password() {
     let ran = run_at("redis://:secret@127.0.0.1", &["--help"]);
     assert_eq!(ran.code, 0);
-    for word in ["list", "show", "off", "on", "--json", "--url", "RETRY_FLEET_URL", "Exit codes"] {
+    for word in ["list", "show", "off", "on", "--json", "--url", "RETRY_FLEET_URL", "--timeout", "Exit codes"] {
         assert!(ran.out.contains(word), "{word}: {}", ran.out);
     }
     assert!(!ran.out.contains("secret"));

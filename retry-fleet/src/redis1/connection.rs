@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The time limit of an attempt to connect, and of an answer, unless set. The caller can drop a call before.
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// The number of calls in a row without an answer after which the peer is treated as silent.
 const SILENT: u32 = 2;
 
@@ -27,6 +29,7 @@ const PANICKED: &str = "the client panicked: build the runtime with `enable_all`
 #[derive(Debug)]
 pub(super) struct Link {
     source: Arc<Source>,
+    timeout: Duration,
     state: State,
     /// The calls in a row that were sent and not answered.
     unanswered: u32,
@@ -52,11 +55,17 @@ impl Link {
     pub(super) fn new(source: Source) -> Self {
         Self {
             source: Arc::new(source),
+            timeout: TIMEOUT,
             state: State::Lost { reason: String::new(), not_before: Instant::now() },
             unanswered: 0,
             failures: 0,
             random: Random::from_name(&unique_name()),
         }
+    }
+
+    /// Sets the time limit of the next attempts to connect, and of answers on their connections.
+    pub(super) const fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -91,23 +100,26 @@ impl Link {
             }
             let runtime = Handle::try_current()
                 .map_err(|_| StoreError::new("can't connect to the store: call it on a tokio runtime"))?;
-            let source = Arc::clone(&self.source);
-            self.state = State::Connecting(runtime.spawn(async move { source.connect().await }));
+            let (source, timeout) = (Arc::clone(&self.source), self.timeout);
+            self.state = State::Connecting(runtime.spawn(async move { source.connect(timeout).await }));
         }
         if let State::Connecting(connecting) = &mut self.state {
-            let reason = match connecting.await {
+            let (reason, cause) = match connecting.await {
                 Ok(Ok(connection)) => {
                     self.unanswered = 0;
                     self.state = State::Connected(connection.clone());
                     return Ok(connection);
                 }
-                Ok(Err(error)) => describe_setup(&error),
-                Err(error) if error.is_panic() => PANICKED.into(),
-                Err(_) => "the runtime of the attempt to connect has ended".into(),
+                Ok(Err(error)) => (describe_setup(&error), Some(error)),
+                Err(error) if error.is_panic() => (PANICKED.into(), None),
+                Err(_) => ("the runtime of the attempt to connect has ended".into(), None),
             };
-            let message = format!("can't connect to {}: {reason}", self.source);
+            let failed = StoreError::new(format!("can't connect to {}: {reason}", self.source));
             self.lose(reason);
-            return Err(StoreError::new(message));
+            return Err(match cause {
+                Some(cause) => with_timeout(failed, cause),
+                None => failed,
+            });
         }
         match &self.state {
             State::Connected(connection) => Ok(connection.clone()),
@@ -152,6 +164,11 @@ fn wants_another_connection(error: &RedisError) -> bool {
 pub(super) fn has_code(error: &RedisError, code: &str) -> bool {
     let is_wrapped = |text: &str| ["-", ": "].iter().any(|before| text.contains(&format!("{before}{code} ")));
     error.code() == Some(code) || is_wrapped(&error.to_string())
+}
+
+/// Adds the cause to an error if it was a timeout. Other causes may contain the password.
+pub(super) fn with_timeout(error: StoreError, cause: RedisError) -> StoreError {
+    if cause.is_timeout() { error.caused_by(cause) } else { error }
 }
 
 /// Describes why a connection was not made. Only the code of an answer is reported, because a server or a proxy may repeat

@@ -15,11 +15,12 @@ mod wire;
 
 use crate::protocol::{Call, Reply};
 use crate::store::{Store, StoreError};
-use connection::{Link, has_code};
+use connection::{Link, has_code, with_timeout};
 pub use operate::{FleetState, LimitState};
 use redis::{Client, ErrorKind, RedisError, Script, ServerErrorKind, Value};
 use source::Source;
 use std::fmt::{self, Debug, Formatter};
+use std::time::Duration;
 use wire::Keys;
 
 /// One call of a process, as one atomic step.
@@ -158,6 +159,16 @@ impl RedisStore {
         })
     }
 
+    /// Sets the time limit of an attempt to connect, and of each answer. The default is 2 s.
+    ///
+    /// It is for operators of a store that is slow. A process of a fleet gives up a call after a second. The
+    /// [source](std::error::Error::source) of the error is then a [`RedisError`] whose `is_timeout` is true.
+    #[must_use]
+    pub const fn timeout(mut self, time: Duration) -> Self {
+        self.link.set_timeout(time);
+        self
+    }
+
     fn new(source: Source) -> Self {
         Self { link: Link::new(source), script: Script::new(SCRIPT) }
     }
@@ -170,19 +181,20 @@ impl RedisStore {
             outcome = connection.send(&wire::command("EVAL", SCRIPT, keys, call)).await;
         }
         self.link.answered(&outcome);
-        outcome.map_err(|error| self.refused(keys, &error))
+        outcome.map_err(|error| self.refused(keys, error))
     }
 
-    fn refused(&self, keys: &Keys, error: &RedisError) -> StoreError {
+    fn refused(&self, keys: &Keys, error: RedisError) -> StoreError {
         let source = self.link.source();
-        StoreError::new(if has_code(error, "WRONGTYPE") {
+        let refused = StoreError::new(if has_code(&error, "WRONGTYPE") {
             format!(
                 "the key {:?} in {source} holds another type: expected a hash; delete the key, or rename the fleet",
                 keys.hash
             )
         } else {
             format!("the call to {source} for the key {:?} failed: {error}", keys.hash)
-        })
+        });
+        with_timeout(refused, error)
     }
 }
 

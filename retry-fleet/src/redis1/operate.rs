@@ -1,6 +1,7 @@
 //! The methods of the store for operators, who need no process of the fleet.
 
 use super::RedisStore;
+use super::connection::with_timeout;
 use super::wire::{Keys, fleet_of};
 use crate::names::is_name;
 use crate::random::unique_name;
@@ -103,7 +104,7 @@ impl RedisStore {
         let mut connection = self.link.connection().await?;
         let outcome = connection.send(&command).await;
         self.link.answered(&outcome);
-        let value = outcome.map_err(|error| self.refused(&keys, &error))?;
+        let value = outcome.map_err(|error| self.refused(&keys, error))?;
         let fields: Vec<String> = redis::from_redis_value(value)
             .map_err(|error| StoreError::new("the state of the fleet has an unknown form").caused_by(error))?;
         let fields = <[String; FIELDS]>::try_from(fields)
@@ -153,7 +154,9 @@ impl RedisStore {
         let mut connection = self.link.connection().await?;
         let outcome = connection.send(command).await;
         self.link.answered(&outcome);
-        outcome.map_err(|error| StoreError::new(format!("can't {what} of {}: {error}", self.link.source())))
+        outcome.map_err(|error| {
+            with_timeout(StoreError::new(format!("can't {what} of {}: {error}", self.link.source())), error)
+        })
     }
 }
 

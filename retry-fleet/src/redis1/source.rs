@@ -6,10 +6,6 @@ use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::time::Duration;
 
-/// The time limit of a connection attempt, with all handshakes.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time after which a call is treated as not answered, unless the caller has dropped it before.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// TCP keepalive: the idle time before the first probe, and the time between probes.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
 /// TCP user timeout: the time after which the operating system closes a connection whose peer acknowledges nothing.
@@ -34,34 +30,36 @@ pub(super) enum Connection {
 }
 
 impl Source {
-    /// Sets the timeouts and the TCP settings of the connections to a cluster.
+    /// Sets the TCP settings of the connections to a cluster.
     #[cfg(feature = "redis1-cluster")]
     pub(super) fn cluster(builder: redis::cluster::ClusterClientBuilder) -> RedisResult<Self> {
-        let builder = builder.connection_timeout(CONNECT_TIMEOUT).response_timeout(RESPONSE_TIMEOUT);
         builder.tcp_settings(tcp_settings(TcpSettings::default())).build().map(Box::new).map(Self::Cluster)
     }
 
-    pub(super) async fn connect(&self) -> RedisResult<Connection> {
+    /// Connects. The time limit is one of the attempt, with all handshakes, and one of each answer.
+    pub(super) async fn connect(&self, timeout: Duration) -> RedisResult<Connection> {
         match self {
-            Self::Server(client) => connect(client).await,
+            Self::Server(client) => connect(client, timeout).await,
             #[cfg(feature = "redis1-sentinel")]
             Self::Sentinel(sentinel) => {
                 let client = sentinel.lock().await.async_get_client().await?;
-                connect(&client).await
+                connect(&client, timeout).await
             }
             #[cfg(feature = "redis1-cluster")]
-            Self::Cluster(client) => client.get_async_connection().await.map(Connection::Cluster),
+            Self::Cluster(client) => {
+                let config =
+                    redis::cluster::ClusterConfig::new().set_connection_timeout(timeout).set_response_timeout(timeout);
+                client.get_async_connection_with_config(config).await.map(Connection::Cluster)
+            }
         }
     }
 }
 
-async fn connect(client: &Client) -> RedisResult<Connection> {
+async fn connect(client: &Client, timeout: Duration) -> RedisResult<Connection> {
     let server = client.get_connection_info().clone();
     let settings = server.tcp_settings().clone();
     let client = Client::open(server.set_tcp_settings(tcp_settings(settings)))?;
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(CONNECT_TIMEOUT))
-        .set_response_timeout(Some(RESPONSE_TIMEOUT));
+    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(timeout)).set_response_timeout(Some(timeout));
     client.get_multiplexed_async_connection_with_config(&config).await.map(Connection::Server)
 }
 

@@ -95,10 +95,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("inherit", "write `transparent`"),
     ("forward", "write `transparent`"),
     ("delegate", "write `transparent`"),
-    ("cause", "write `source` on the field"),
+    ("cause", "write `source`"),
     ("status", "write `http_status`"),
     ("status_code", "write `http_status`"),
-    ("code", "write `error_code` on the field that holds it"),
+    ("code", "write `error_code`"),
 ];
 
 const CONSTANT: &str = "a variant, a struct or an enum";

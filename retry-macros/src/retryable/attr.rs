@@ -5,8 +5,8 @@ use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::hedge::{Hedge, read_hedge};
-use crate::retryable::limits::{Limits, read_deadline, read_limit};
-use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
+use crate::retryable::limits::{Limits, read_deadline, read_limit, read_stop};
+use crate::retryable::strategy::{OWN, Own, STATICS, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
@@ -25,6 +25,7 @@ enum RetryableOption {
     MaxTime,
     Deadline,
     AttemptTimeout,
+    UnlimitedAttempts,
     LongPolling,
     Stop,
     Context,
@@ -41,6 +42,7 @@ enum RetryableOption {
 const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
+const STOP: &str = "write `stop = STOP`, with `static STOP: Stop = Stop::new();`";
 const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
 const WHEN: &str = "label the error type with `#[derive(RetryInfo)]`, or write a `policy`";
 
@@ -57,6 +59,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_time", RetryableOption::MaxTime),
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
+        ("unlimited_attempts", RetryableOption::UnlimitedAttempts),
         ("long_polling", RetryableOption::LongPolling),
         ("stop", RetryableOption::Stop),
         ("context", RetryableOption::Context),
@@ -101,6 +104,14 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
             "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
         ),
         ("long_poll", "write `long_polling`"),
+        ("forever", "write `unlimited_attempts`"),
+        ("retry_forever", "write `unlimited_attempts`"),
+        ("unlimited", "write `unlimited_attempts`"),
+        ("cancel", STOP),
+        ("cancellation", STOP),
+        ("cancellation_token", STOP),
+        ("shutdown", STOP),
+        ("abort", STOP),
         ("notify", "write `on_retry`"),
         ("on_stop", ON_END),
         ("on_finish", ON_END),
@@ -218,12 +229,16 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
             }
+            RetryableOption::UnlimitedAttempts => {
+                option.flag(diagnostics);
+                read.limits.unlimited_attempts = true;
+            }
             RetryableOption::LongPolling => {
                 option.flag(diagnostics);
                 read.limits.long_polling = true;
             }
-            RetryableOption::Stop => read.limits.stop = option.expr("STOP", diagnostics),
-            RetryableOption::Context => read.context = read_name(&option, diagnostics),
+            RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
+            RetryableOption::Context => read.context = Some(read_name(&option, diagnostics)),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),
             RetryableOption::OnRetry => read.on_retry = option.expr("|error, event| ..", diagnostics),
@@ -250,6 +265,11 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     read
 }
 
+/// Whether this is the name of an option.
+pub(super) fn is_known(name: &Path) -> bool {
+    OPTIONS.options.iter().any(|(option, _)| name.is_ident(option))
+}
+
 fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Strategy> {
     let built_in = choices(own_names().map(|name| format!("strategy = \"{name}\"")));
     match option.value() {
@@ -258,8 +278,17 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             if own_names().any(|own| own == name) || nearest(&name, own_names()).is_some() {
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
-            let message =
-                format!("write your own strategy without quotes: `strategy = {name}`; in quotes, write {built_in}");
+            let meant = nearest(&name, STATICS.iter().map(|(word, ..)| *word));
+            let message = match STATICS.iter().find(|(word, ..)| meant == Some(*word)) {
+                Some((_, ty, value)) => format!(
+                    "\"{name}\" is not a built-in strategy; make it a static, `static STORE: {ty} = {value};`, and write \
+                     `strategy = STORE`; in quotes, write {built_in}"
+                ),
+                None => format!(
+                    "write your own strategy without quotes: `strategy = {name}` names a static, field or argument; in \
+                     quotes, write {built_in}"
+                ),
+            };
             diagnostics.error(text, message);
             None
         }
@@ -284,14 +313,15 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
     }
 }
 
-fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Ident> {
+fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Ident {
     if let Some(Expr::Path(path)) = option.value()
         && let Some(name) = path.path.get_ident().filter(|name| *name != "self")
     {
-        return Some(name.clone());
+        return name.clone();
     }
     diagnostics.error(option, format!("name a variable for the body to use: `{0} = {0}`", option.name));
-    None
+    // The body probably uses this name.
+    option.name.clone()
 }
 
 fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {

@@ -43,7 +43,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             },
         ),
     };
-    let Limited { limits, keeps } = limited(&retried.limits, &private);
+    let Limited { limits, setup: limits_setup, keeps } = limited(&retried.limits, &private);
     let place = local("last");
     let last = quote!(&mut #place);
     let is_limited = limits.is_some();
@@ -83,6 +83,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
+    let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
     let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
     let turn = if let Some(evaluated) = &evaluated {
         let (wait, attempt) = (&parts.wait(), &attempt(retried));
@@ -103,10 +104,12 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
 
     let body = body.around(quote! {
         #call_setup
+        #limits_setup
         #weight_setup
         #started
         let mut #operation = #begin;
         let mut #place = #kept;
+        #unlimited
         #weigh
         #context_setup
         #settle_setup

@@ -1,11 +1,13 @@
 //! Reads time limits from the options, and writes them into the loop.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::Written;
+use crate::options::{Written, ungrouped};
+use crate::tokens::{local, respan};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::time::Duration;
-use syn::{Expr, ExprLit, Lit};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, ExprReference, Lit};
 
 /// The time limits that the options set.
 #[derive(Default)]
@@ -15,6 +17,7 @@ pub(super) struct Limits {
     pub(super) attempt_timeout: Option<Limit>,
     /// Whether the function waits before it returns if the quota refuses a retry.
     pub(super) long_polling: bool,
+    pub(super) unlimited_attempts: bool,
     /// The handle that stops the operation.
     pub(super) stop: Option<Expr>,
 }
@@ -36,12 +39,13 @@ impl Limits {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout, long_polling, stop } = self;
+        let Self { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts, stop } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
             long_polling,
+            unlimited_attempts,
             stop: stop.map(&map),
         }
     }
@@ -95,22 +99,39 @@ pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> 
     }
 }
 
+/// Reads the handle that stops the operation: an expression, often the name of a static.
+pub(super) fn read_stop(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    match option.value() {
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(
+                literal,
+                "`stop` takes a `Stop`, without quotes; make it a static, `static STOP: Stop = Stop::new();`, and write \
+                 `stop = STOP`",
+            );
+            None
+        }
+        _ => option.expr("STOP", diagnostics),
+    }
+}
+
 /// The code of the limits.
 pub(super) struct Limited {
     /// The expression of the limits, if there are any.
     pub(super) limits: Option<TokenStream>,
-    /// Whether the limits may need the last outcome, whatever the strategy does. Then its place is a variable before the loop.
+    /// The declaration of the handle that stops the operation, before the operation begins.
+    pub(super) setup: TokenStream,
+    /// Whether the limits may need the last outcome, whatever the strategy does.
     pub(super) keeps: bool,
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout, long_polling, stop } = limits;
+    let Limits { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts: _, stop } = limits;
     let each = attempt_timeout.as_ref().map(duration);
     let limits = match (max_time, deadline) {
         (None, None) => {
             let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
             if !long_polling && stop.is_none() {
-                return Limited { limits, keeps: false };
+                return Limited { limits, setup: TokenStream::new(), keeps: false };
             }
             limits.unwrap_or_else(|| quote!(#private::unlimited()))
         }
@@ -124,11 +145,21 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         }
     };
     let limits = if *long_polling { quote!(#private::long_polling(#limits)) } else { limits };
-    let limits = match stop {
-        Some(stop) => quote!(#private::stop(#limits, &#stop)),
-        None => limits,
+    let (limits, setup) = match stop {
+        None => (limits, TokenStream::new()),
+        Some(stop) => {
+            let handle = local("stop");
+            let stop = match ungrouped(stop) {
+                Expr::Reference(ExprReference { mutability: None, expr, .. }) => expr,
+                other => other,
+            };
+            // Whether the type is right depends on the user's expression, so rustc points there. The variable keeps the
+            // value of an expression as long as the operation.
+            let place = respan(handle.to_token_stream(), stop.span());
+            (quote!(#private::stop(#limits, #place)), quote!(let #handle = &#stop;))
+        }
     };
-    Limited { limits: Some(limits), keeps: true }
+    Limited { limits: Some(limits), setup, keeps: true }
 }
 
 /// Returns an expression of type `Option<Duration>`.

@@ -16,8 +16,8 @@ use syn::{Attribute, FnArg, Token};
 pub(super) fn lend(retried: &mut RetriedFunction) {
     let body = statements(retried);
     let dependencies = [Some(&retried.strategy), retried.timer.as_ref(), retried.observer.as_ref()];
-    let held: TokenStream =
-        dependencies.into_iter().flatten().filter_map(Dependency::held).map(ToTokens::to_token_stream).collect();
+    let held = dependencies.into_iter().flatten().filter_map(Dependency::held).chain(&retried.limits.stop);
+    let held: TokenStream = held.map(ToTokens::to_token_stream).collect();
     // Two attempts share what they borrow.
     let may_be_unique = !retried.blocking && retried.hedge.is_none() && retried.body.owns_arguments();
     let is_lent = |ident: &Ident| (mentions(&body, &[ident]) || formats(&body, ident)) && !mentions(&held, &[ident]);

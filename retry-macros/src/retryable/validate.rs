@@ -15,7 +15,7 @@ use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, parse_quote};
+use syn::{Attribute, Expr, FnArg, ItemFn, Pat, PatType, Path, Signature, Stmt, parse_quote};
 
 pub(super) fn validate(
     options: Options,
@@ -43,7 +43,7 @@ pub(super) fn validate(
     let mut arguments = arguments::take_arguments(&mut function.sig);
     hedge::judge(&options, &function.sig, &arguments, diagnostics);
     if form.is_none() {
-        judge_names(options.context.as_ref(), &options.clone, &arguments, diagnostics);
+        judge_names(options.context.as_ref(), &options.clone, &arguments, &function.sig, diagnostics);
     }
     let (blocking, mut body) = match form? {
         Form::Async => (false, Body::whole(&function)),
@@ -91,7 +91,7 @@ pub(super) fn validate(
         blocking: _,
         crate_path,
     } = options;
-    judge_names(context.as_ref(), &clone, &arguments, diagnostics);
+    judge_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
     declare_mut_for(&quote!(#on_retry #on_end), &mut arguments, &mut body, &mut function.sig);
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
@@ -240,9 +240,24 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
 }
 
 /// Checks the names in the options: those in `clone` must be arguments, and the name of the context must not be one.
-fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument], diagnostics: &mut Diagnostics) {
+fn judge_names(
+    context: Option<&Ident>,
+    clone: &[Ident],
+    arguments: &[Argument],
+    signature: &Signature,
+    diagnostics: &mut Diagnostics,
+) {
     if let Some(context) = context.filter(|name| arguments.iter().any(|argument| argument.ident == **name)) {
-        diagnostics.error(context, format!("`{context}` is an argument already; give the context another name"));
+        match context_argument(signature, context) {
+            Some(argument) => diagnostics.error(
+                argument,
+                format!("`context = {context}` gives the body its context; delete the argument `{context}`"),
+            ),
+            None => diagnostics.error(
+                context,
+                format!("`{context}` is an argument already; give the context another name, as in `context = attempt`"),
+            ),
+        }
     }
     for (index, name) in clone.iter().enumerate() {
         if !arguments.iter().any(|argument| argument.ident == *name) {
@@ -254,4 +269,14 @@ fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument],
             diagnostics.error(name, format!("`{name}` is given twice; remove one"));
         }
     }
+}
+
+/// Returns the argument with this name, if it is an `AttemptContext`.
+fn context_argument<'a>(signature: &'a Signature, name: &Ident) -> Option<&'a PatType> {
+    signature.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(argument) if matches!(&*argument.pat, Pat::Ident(pattern) if pattern.ident == *name) => {
+            mentions(&argument.ty.to_token_stream(), &[&Ident::new("AttemptContext", name.span())]).then_some(argument)
+        }
+        _ => None,
+    })
 }

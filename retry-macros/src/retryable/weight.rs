@@ -41,7 +41,11 @@ impl Weighing {
         private: &TokenStream,
     ) -> TokenStream {
         let Some(used) = &self.used else { return directive };
-        let settle_used = respan(quote!(#private::settle_used), used.span());
-        quote!(#settle_used(#call, #directive, #operation, #result, #used))
+        let outcome = local("outcome");
+        // Whether the type is right depends on the user's expression, so rustc points there.
+        let place = used.span();
+        let told = respan(quote!(#private::used), place);
+        let told = quote_spanned!(place=> #told(#outcome, #used));
+        quote!(#private::settle_used(#call, #directive, #operation, #result, |#outcome| #told))
     }
 }

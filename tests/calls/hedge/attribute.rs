@@ -6,7 +6,7 @@ use retry_core::{RetryDirective, RetryErrorType, StandardRetryPolicy, retryable}
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-static AFTER: Hedge = after();
+static AFTER: Hedge = Hedge::after(millis(100));
 
 /// The report of a call, without its time.
 type Told = Cell<Option<(u32, Option<RetryError>)>>;

@@ -18,7 +18,11 @@ impl Observer for Hedges {
     }
 }
 
-async fn events(strategy: &impl RetryStrategy, plan: &[(u64, Outcome)], hedge: &Hedge) -> Vec<(EventKind, u32)> {
+async fn events(
+    strategy: &impl RetryStrategy,
+    plan: &[(u64, Outcome)],
+    hedge: &'static Hedge,
+) -> Vec<(EventKind, u32)> {
     let (service, hedges) = (Service::new(plan.iter().copied()), Hedges::default());
     _ = retry(strategy, || service.call()).max_time(millis(900)).observer(&hedges).hedge(hedge).run().await;
     hedges.0.take()
@@ -44,9 +48,9 @@ async fn a_hedge_that_is_sent_is_reported_as_won_or_lost() {
         ([(150, safe), (1000, Ok(2))], false),
     ];
     for (plan, won) in cases {
-        assert_eq!(events(&standard(), &plan, &after()).await, [sent, ended(won)], "{plan:?}");
+        assert_eq!(events(&standard(), &plan, after()).await, [sent, ended(won)], "{plan:?}");
     }
-    assert_eq!(events(&standard(), &[(99, Ok(1))], &after()).await, []);
+    assert_eq!(events(&standard(), &[(99, Ok(1))], after()).await, []);
 }
 
 /// A limiter that only lets the first attempt pass.
@@ -77,27 +81,27 @@ async fn a_hedge_that_is_not_sent_is_reported_with_the_reason() {
 
     let low = standard();
     assert!(low.quota().try_acquire(251, &TokioTimer));
-    assert_eq!(events(&low, &plan, &after()).await, not_sent(NoHedge::QuotaLow));
-    assert_eq!(events(&standard().max_attempts(1), &plan, &after()).await, not_sent(NoHedge::MaxAttempts));
-    assert_eq!(without_retries(events(&standard(), &plan, &after())).await, not_sent(NoHedge::Disabled));
+    assert_eq!(events(&low, &plan, after()).await, not_sent(NoHedge::QuotaLow));
+    assert_eq!(events(&standard().max_attempts(1), &plan, after()).await, not_sent(NoHedge::MaxAttempts));
+    assert_eq!(without_retries(events(&standard(), &plan, after())).await, not_sent(NoHedge::Disabled));
     let off = standard();
     off.set_enabled(false);
-    assert_eq!(events(&off, &plan, &after()).await, not_sent(NoHedge::Disabled));
-    assert_eq!(events(&Recorder::new(), &plan, &after()).await, not_sent(NoHedge::NotSold));
+    assert_eq!(events(&off, &plan, after()).await, not_sent(NoHedge::Disabled));
+    assert_eq!(events(&Recorder::new(), &plan, after()).await, not_sent(NoHedge::NotSold));
     let limited: LimitedRetryStrategy<_> = LimitedRetryStrategy::with_limiter(standard(), First(Cell::new(false)));
-    assert_eq!(events(&limited, &plan, &after()).await, not_sent(NoHedge::Limited));
+    assert_eq!(events(&limited, &plan, after()).await, not_sent(NoHedge::Limited));
     // The strategy takes time, and no time is left after it.
     let slow = Recorder::new().selling_hedges();
-    let hedge = Hedge::after(millis(900));
-    assert_eq!(events(&slow, &[(1000, Ok(1)), (1000, Ok(1))], &hedge).await, [], "the limit is asked first");
+    let hedge = kept(Hedge::after(millis(900)));
+    assert_eq!(events(&slow, &[(1000, Ok(1)), (1000, Ok(1))], hedge).await, [], "the limit is asked first");
 
-    let hedge = Hedge::p95();
+    let hedge = kept(Hedge::p95());
     for _ in 0..400 {
-        events(&standard(), &[(1, Ok(1))], &hedge).await;
+        events(&standard(), &[(1, Ok(1))], hedge).await;
     }
     let mut seen = Vec::new();
     for _ in 0..100 {
-        seen.extend(events(&standard(), &[(800, Ok(1)), (800, Ok(2))], &hedge).await);
+        seen.extend(events(&standard(), &[(800, Ok(1)), (800, Ok(2))], hedge).await);
     }
     seen.dedup();
     let expected =

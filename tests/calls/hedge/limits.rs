@@ -9,7 +9,7 @@ use retry_core::{Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryStrate
 /// Makes a call whose first attempt takes 200 ms. Returns the calls of the service.
 async fn calls(strategy: &impl RetryStrategy) -> usize {
     let (hedge, service) = (after(), Service::new([(200, Ok(1)), (200, Ok(2))]));
-    assert_eq!(retry(strategy, || service.call()).hedge(&hedge).run().await, Ok(1));
+    assert_eq!(retry(strategy, || service.call()).hedge(hedge).run().await, Ok(1));
     service.calls.get()
 }
 
@@ -47,7 +47,7 @@ async fn a_quota_by_evidence_sells_hedges_from_its_upper_half() {
     assert!(quota.is_full() && !quota.is_low());
     // A hedge that wins is a first success: 22 of them pay for a hedge.
     let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1, Ok(2))]));
-    assert_eq!(retry(&strategy, || service.call()).hedge(&hedge).run().await, Ok(2));
+    assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(2));
     for _ in 0..20 {
         quota.first_succeeded(0);
     }
@@ -110,7 +110,7 @@ async fn switched_off_retries_are_switched_off_hedges() {
 async fn a_hedge_is_one_of_max_attempts() {
     let (strategy, hedge) = (standard().max_attempts(2), after());
     let service = Service::new([(200, Err(Failed::SAFE)), (200, Err(Failed::THROTTLED))]);
-    let report = retry(&strategy, || service.call()).hedge(&hedge).report().await;
+    let report = retry(&strategy, || service.call()).hedge(hedge).report().await;
     assert_eq!(
         (report.outcome, report.attempts),
         (Err(Failed::THROTTLED), 2),
@@ -193,7 +193,7 @@ async fn a_hedge_needs_the_permission_of_the_limiter_immediately() {
         let strategy: LimitedRetryStrategy<_, ExponentialBackoff, TokenBucket> =
             LimitedRetryStrategy::with_limiter(standard(), limiter);
         let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1000, Ok(2))]));
-        assert_eq!(retry(&strategy, || service.call()).weight(9).hedge(&hedge).run().await, Ok(1));
+        assert_eq!(retry(&strategy, || service.call()).weight(9).hedge(hedge).run().await, Ok(1));
         assert_eq!(service.calls.get(), sent);
         let log: &[_] = if sent == 1 { &["ask 9", "ask 9", "release 9"] } else { &["ask 9", "ask 9"] };
         assert_eq!(*strategy.limiter().log.borrow(), log);
@@ -208,14 +208,14 @@ async fn each_attempt_has_its_own_time_limit() {
     let began = Instant::now();
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
-    let report = call.hedge(&hedge).report().await;
+    let report = call.hedge(hedge).report().await;
     // The first attempt is cut at 300 ms, the hedge at 400 ms, and the retry follows after the delay of the second retry.
     assert_eq!((report.outcome, report.attempts, began.elapsed()), (Ok(3), 3, millis(2400)));
 
     let service = Service::new([(1000, Ok(1)), (100, Ok(2))]);
     let began = Instant::now();
     let call = retry(&strategy, || service.call()).attempt_timeout(millis(150));
-    assert_eq!(call.hedge(&hedge).run().await, Ok(2));
+    assert_eq!(call.hedge(hedge).run().await, Ok(2));
     assert_eq!(began.elapsed(), millis(200));
 }
 
@@ -226,7 +226,7 @@ async fn max_time_ends_both_attempts() {
     let cut = async |plan: [(u64, Outcome); 2]| {
         let (strategy, began, service) = (standard(), Instant::now(), Service::new(plan));
         let call = retry(&strategy, || service.call()).max_time(millis(300));
-        let report = call.hedge(&hedge).report().await;
+        let report = call.hedge(hedge).report().await;
         assert_eq!((report.reason, report.attempts, began.elapsed()), (Some(RetryError::MaxTime), 2, millis(300)));
         assert_eq!(service.running.get(), 0);
         assert_eq!(strategy.quota().available(), 495, "the hedge was sent");
@@ -240,7 +240,7 @@ async fn max_time_ends_both_attempts() {
     for limit in [50, 100] {
         let (strategy, service) = (standard(), Service::new([(1000, Ok(1)), (1000, Ok(2))]));
         let call = retry(&strategy, || service.call()).max_time(millis(limit));
-        assert_eq!(call.hedge(&hedge).run().await, Err(Failed::TIMEOUT));
+        assert_eq!(call.hedge(hedge).run().await, Err(Failed::TIMEOUT));
         assert_eq!((service.calls.get(), strategy.quota().available()), (1, 500));
     }
 }
@@ -272,12 +272,12 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
 async fn an_outcome_of_the_hedge_that_is_ready_when_max_time_is_up_is_used() {
     let (strategy, hedge, service) = (standard(), after(), Service::new([(1000, Ok(1)), (200, Ok(2))]));
     let call = retry(&strategy, || service.call()).max_time(millis(300));
-    assert_eq!(call.hedge(&hedge).run().await, Ok(2));
+    assert_eq!(call.hedge(hedge).run().await, Ok(2));
     let service = Service::new([(1000, Ok(1)), (200, Err(Failed::THROTTLED))]);
-    let report = retry(&strategy, || service.call()).max_time(millis(300)).hedge(&hedge).report().await;
+    let report = retry(&strategy, || service.call()).max_time(millis(300)).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.reason), (Err(Failed::THROTTLED), Some(RetryError::MaxTime)));
     // The limit of an attempt: both are cut, one after the other.
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
-    assert_eq!(call.hedge(&Hedge::after(Duration::ZERO)).run().await, Ok(3));
+    assert_eq!(call.hedge(kept(Hedge::after(Duration::ZERO))).run().await, Ok(3));
 }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-static AFTER: Hedge = after();
+static AFTER: Hedge = Hedge::after(millis(100));
 
 #[retryable(strategy = strategy, idempotent, hedge = AFTER)]
 async fn call(strategy: &StandardRetryStrategy, service: &Service) -> Outcome {
@@ -271,7 +271,7 @@ async fn the_loser_is_dropped_before_the_strategy_learns_of_the_end() {
             Ok::<_, Failed>(number)
         }
     });
-    assert_eq!(call.hedge(&hedge).run().await, Ok(2));
+    assert_eq!(call.hedge(hedge).run().await, Ok(2));
     // initial, ready, hedge, ready; and then the success.
     assert_eq!(*log.borrow(), [(2, 4), (1, 4)]);
     assert_eq!(strategy.calls(), ["initial", "ready", "hedge", "ready", "success"], "nothing is released");
@@ -284,7 +284,7 @@ async fn the_loser_is_dropped_before_the_strategy_learns_of_the_end() {
         let number = calls.get();
         async move { if number == 1 { Bomb(Some(())).await } else { Ok(number) } }
     });
-    assert!(panics(call.hedge(&hedge).run()).await);
+    assert!(panics(call.hedge(hedge).run()).await);
     assert_eq!(strategy.quota().available(), 495);
 }
 
@@ -312,9 +312,9 @@ async fn a_hedged_call_that_is_never_polled_touches_nothing_and_its_body_is_poll
             })
         })
     };
-    drop(call().hedge(&hedge).run());
+    drop(call().hedge(hedge).run());
     assert_eq!(polls.get(), 0);
-    let mut call = pin!(call().hedge(&hedge).run());
+    let mut call = pin!(call().hedge(hedge).run());
     poll_once(call.as_mut());
     assert_eq!(polls.get(), 1);
     poll_once(call.as_mut());

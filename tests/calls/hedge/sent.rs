@@ -120,7 +120,7 @@ fn an_outcome_that_is_ready_when_its_time_is_over_wins_although_a_hedge_begins_i
             Outcome::Ok(context.attempt())
         }
     });
-    let call = call.attempt_timeout(millis(130)).timer(&timer).observer(Slow(&timer)).hedge(&hedge);
+    let call = call.attempt_timeout(millis(130)).timer(&timer).observer(Slow(&timer)).hedge(hedge);
     let mut call = pin!(call.run());
     let mut poll = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll().is_pending());

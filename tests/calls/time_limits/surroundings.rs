@@ -3,7 +3,7 @@
 use super::standard;
 use crate::script::{Error, SAFE, time_was_up};
 use crate::support::timers::{Sluggish, run, since_start};
-use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
+use crate::support::{Failed, Recorder, assert_send, kept, millis, poll_once, secs};
 use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Hedge, Observer, RetryError, RetryInfo, RetryQuota,
@@ -59,8 +59,8 @@ async fn an_operation_ends_without_an_attempt_if_its_send_would_come_after_max_t
     assert!(report.elapsed <= millis(250), "{:?}", report.elapsed);
     assert_eq!(strategy.standard().quota().available(), quota);
     // Neither does a hedge that was allowed.
-    let hedge = Hedge::after(millis(1));
-    let hedged = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).hedge(&hedge).report().await;
+    let hedge = kept(Hedge::after(millis(1)));
+    let hedged = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).hedge(hedge).report().await;
     assert_eq!((hedged.attempts, hedged.reason), (0, Some(RetryError::MaxTime)));
 }
 

@@ -1,9 +1,11 @@
 //! One write with each client of a database, and what the database has of it.
 
-use clients_tests::Link;
+use crate::manager::reconnecting;
 use clients_tests::postgres::{port, primary};
+use clients_tests::{Link, PATIENCE};
 use futures_util::future::BoxFuture;
-use redis::aio::ConnectionManagerConfig;
+use redis::AsyncConnectionConfig;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
 use retry_clients::{redis1, sqlx09, tokio_postgres07};
 use sqlx::Executor;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
@@ -41,21 +43,37 @@ pub(crate) struct Write {
 pub(crate) struct Tested {
     pub(crate) name: &'static str,
     pub(crate) link: Link,
+    /// Whether an attempt waits for a connection until its time limit.
+    pub(crate) waits_for_connection: bool,
     pub(crate) connect: fn(Write) -> Writer,
 }
 
-pub(crate) const REDIS: [Tested; 1] = [Tested { name: "redis 1", link: redis1::link, connect: redis }];
+/// The client of Redis, with a connection that is kept until it breaks, and with a manager of connections.
+pub(crate) const REDIS: [Tested; 2] = [
+    Tested { name: "redis 1", link: redis1::link, waits_for_connection: false, connect: redis },
+    Tested { name: "redis 1 with a manager", link: redis1::link, waits_for_connection: true, connect: redis_manager },
+];
 
 /// The clients of `PostgreSQL`, with single statements.
 pub(crate) const STATEMENTS: [Tested; 2] = [
-    Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, false) },
-    Tested { name: "tokio-postgres 0.7", link: tokio_postgres07::link, connect: |write| tokio_postgres(write, false) },
+    Tested { name: "sqlx 0.9", link: sqlx09::link, waits_for_connection: false, connect: |write| sqlx(write, false) },
+    Tested {
+        name: "tokio-postgres 0.7",
+        link: tokio_postgres07::link,
+        waits_for_connection: false,
+        connect: |write| tokio_postgres(write, false),
+    },
 ];
 
 /// The clients of `PostgreSQL`, with transactions.
 pub(crate) const TRANSACTIONS: [Tested; 2] = [
-    Tested { name: "sqlx 0.9", link: sqlx09::link, connect: |write| sqlx(write, true) },
-    Tested { name: "tokio-postgres 0.7", link: tokio_postgres07::link, connect: |write| tokio_postgres(write, true) },
+    Tested { name: "sqlx 0.9", link: sqlx09::link, waits_for_connection: false, connect: |write| sqlx(write, true) },
+    Tested {
+        name: "tokio-postgres 0.7",
+        link: tokio_postgres07::link,
+        waits_for_connection: false,
+        connect: |write| tokio_postgres(write, true),
+    },
 ];
 
 /// Makes what the writes need. The state `57P01` is that of a session that was ended.
@@ -86,19 +104,44 @@ const STATEMENT: &str = "INSERT INTO written SELECT $1, $3 WHERE refuse_now($2)"
 pub(crate) const STEP: u32 = 1_000;
 
 fn redis(write: Write) -> Writer {
-    let config = ConnectionManagerConfig::new().set_number_of_retries(0);
-    let config = config.set_connection_timeout(Some(clients_tests::PATIENCE)).set_response_timeout(Some(write.timeout));
-    let scheme = if write.is_tls { "rediss" } else { "redis" };
-    let client = redis::Client::open(format!("{scheme}://localhost:{}/", write.port)).unwrap();
-    let connection = client.get_connection_manager_lazy(config).unwrap();
+    let kept: Arc<Mutex<Option<MultiplexedConnection>>> = Arc::default();
+    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE));
+    let config = config.set_response_timeout(Some(write.timeout));
+    let client = redis_client(&write);
     Box::new(move || {
-        let (mut connection, name) = (connection.clone(), write.name.clone());
+        let (kept, client, config) = (Arc::clone(&kept), client.clone(), config.clone());
+        let name = write.name.clone();
         Box::pin(async move {
-            // Its answer is a text, which has a length.
-            redis::cmd("INCRBYFLOAT").arg(name).arg(STEP).query_async::<String>(&mut connection).await?;
+            let mut kept = kept.lock().await;
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => client.get_multiplexed_async_connection_with_config(&config).await?,
+            };
+            add(&mut connection, name).await?;
+            *kept = Some(connection);
             Ok(())
         })
     })
+}
+
+fn redis_manager(write: Write) -> Writer {
+    let config = reconnecting().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(write.timeout));
+    let connection = redis_client(&write).get_connection_manager_lazy(config).unwrap();
+    Box::new(move || {
+        let (mut connection, name) = (connection.clone(), write.name.clone());
+        Box::pin(async move { add(&mut connection, name).await })
+    })
+}
+
+fn redis_client(write: &Write) -> redis::Client {
+    let scheme = if write.is_tls { "rediss" } else { "redis" };
+    redis::Client::open(format!("{scheme}://localhost:{}/", write.port)).unwrap()
+}
+
+async fn add(connection: &mut impl ConnectionLike, name: String) -> Result<(), AnyError> {
+    // Its answer is a text, which has a length.
+    redis::cmd("INCRBYFLOAT").arg(name).arg(STEP).query_async::<String>(connection).await?;
+    Ok(())
 }
 
 /// Returns the user who makes a write.

@@ -2,6 +2,8 @@
 //! results, and are renewed with `UPDATE_EXPECT=1`. Run them by `.ci/servers`.
 
 mod clients;
+#[path = "../redis1/manager.rs"]
+mod manager;
 #[path = "../redis1/server.rs"]
 #[allow(dead_code, reason = "the tests of redis use more of it")]
 mod server;
@@ -74,7 +76,7 @@ struct Database {
 
 /// What came of a retried write.
 struct Seen {
-    /// The error of the first attempt, unless it succeeded.
+    /// The error of the first attempt, unless it succeeded or was cut by the time limit.
     first: Option<Classification>,
     attempts: u32,
     carried_out: u32,
@@ -110,7 +112,9 @@ async fn seen(client: &Tested, database: &Database, case: &Case, idempotent: boo
     let (link, first) = (client.link, OnceLock::new());
     let attempt = async || write().await.inspect_err(|error| _ = first.get_or_init(|| known(error, link)));
     let policy = ChainPolicy::new().also(link).idempotent(idempotent);
-    let report = retry(&strategy, attempt).policy(policy).report().await;
+    let waits = client.waits_for_connection && case.fault.is_while_connecting();
+    let max_time = if waits { SHORT } else { PATIENCE };
+    let report = retry(&strategy, attempt).policy(policy).max_time(max_time).report().await;
     let carried_out = (database.carried_out)(name).await - earlier;
     Seen { first: first.get().copied(), attempts: report.attempts, carried_out, is_success: report.outcome.is_ok() }
 }
@@ -136,7 +140,8 @@ async fn rows(clients: &'static [Tested], database: &Database, cases: &[Case]) -
             assert!(times <= 1, "{}: a write was carried out {times} times: {}", client.name, case.text);
             assert!(!once.is_success || times == 1, "{}: a write was lost: {}", client.name, case.text);
             assert_eq!(twice.first, once.first, "{}: {}", client.name, case.text);
-            let first = once.first.map_or("none".to_owned(), classification);
+            let without = if once.is_success { "none" } else { "time limit" };
+            let first = once.first.map_or(without.to_owned(), classification);
             (client.name, format!("{first} | {} | {}", twice.cell(), once.cell()))
         });
         grouped(&case.text, join_all(of_client).await)

@@ -7,6 +7,7 @@ mod store;
 
 mod answers;
 mod content;
+mod lost;
 mod writes;
 
 use object_store::aws::{AmazonS3, AmazonS3Builder};

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The kinds of requests, by the operation that makes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+pub(crate) enum Kind {
     Get,
     Head,
     List,
@@ -46,11 +46,11 @@ const KINDS: [Kind; 13] = [
 ];
 
 /// The key of an object that is there before the operation. Its content is its tag.
-const OLD: &str = "old";
-const NEW: &str = "new";
+pub(crate) const OLD: &str = "old";
+pub(crate) const NEW: &str = "new";
 
 /// Makes the requests of an operation, on a store that has the object `OLD`.
-async fn run(kind: Kind, client: &AmazonS3) -> object_store::Result<()> {
+pub(crate) async fn run(kind: Kind, client: &AmazonS3) -> object_store::Result<()> {
     let (old, new) = (Path::from(OLD), Path::from(NEW));
     let content = || PutPayload::from_static(b"content");
     match kind {
@@ -80,7 +80,7 @@ async fn run(kind: Kind, client: &AmazonS3) -> object_store::Result<()> {
 }
 
 /// Returns a client whose settings fit the kind.
-fn client_for(kind: Kind, store: &Store, own: usize) -> AmazonS3 {
+pub(crate) fn client_for(kind: Kind, store: &Store, own: usize) -> AmazonS3 {
     let builder = builder(store).with_retry(retries(own));
     let builder = if own == 0 { builder.with_http_connector(connector()) } else { builder };
     let by_header = S3CopyIfNotExists::Header("cf-copy-destination-if-none-match".into(), "*".into());

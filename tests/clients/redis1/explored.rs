@@ -1,8 +1,9 @@
 //! Explorations: a proxy that cuts the connection before a command reaches the server, or before its answer reaches the client.
 
-use crate::server::{PATIENCE, RedisServer};
+use crate::manager::reconnecting;
+use crate::server::RedisServer;
 use clients_tests::{Cut, Proxy};
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::aio::ConnectionManager;
 use redis::{AsyncTypedCommands, Client, RedisResult};
 use retry_clients::redis1;
 use retry_core::test::{begin, explore, may_fail};
@@ -26,9 +27,8 @@ fn counted(server: &RedisServer, key: &str, idempotent: bool) -> (Option<isize>,
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let config = ConnectionManagerConfig::new().set_number_of_retries(0).set_response_timeout(Some(PATIENCE));
         let client = Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).unwrap();
-        let cache = client.get_connection_manager_with_config(config).await.unwrap();
+        let cache = client.get_connection_manager_with_config(reconnecting()).await.unwrap();
         let outcome = count(&cache, key, idempotent).await.ok();
         let mut direct = server.connect().await;
         let total = redis::cmd("GET").arg(key).query_async::<Option<isize>>(&mut direct).await.unwrap();

@@ -1,6 +1,8 @@
 //! How the errors of redis 1 are classified, with real servers. Each test starts its own.
 
 mod explored;
+mod manager;
+mod outages;
 mod programs;
 mod server;
 

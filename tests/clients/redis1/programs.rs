@@ -1,7 +1,8 @@
 //! Programs as a user writes them, while a server is restarted and loads its data.
 
-use crate::server::{PATIENCE, RedisServer};
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use crate::manager::reconnecting;
+use crate::server::RedisServer;
+use redis::aio::ConnectionManager;
 use redis::{AsyncTypedCommands, RedisResult};
 use retry_clients::redis1;
 use retry_core::{RetryError, StandardRetryStrategy, retry, retryable};
@@ -22,8 +23,7 @@ async fn count(cache: &ConnectionManager, key: &str) -> RedisResult<isize> {
 }
 
 async fn manager(server: &RedisServer) -> ConnectionManager {
-    let config = ConnectionManagerConfig::new().set_number_of_retries(0).set_response_timeout(Some(PATIENCE));
-    server.client().get_connection_manager_with_config(config).await.unwrap()
+    server.client().get_connection_manager_with_config(reconnecting()).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The weight of an operation, and what its attempts used.
 
 use crate::support::scales::Scales;
-use crate::support::{Failed, Flaky, millis};
+use crate::support::{Failed, Flaky, kept, millis};
 use retry_core::policy::Usage;
 use retry_core::strategy::{LimitedRetryStrategy, Weighted};
 use retry_core::{
@@ -168,13 +168,13 @@ impl Observer for Notes {
 async fn a_closure_that_says_what_was_used_leaves_the_rest_to_the_policy() {
     static STRATEGY: LimitedRetryStrategy<Scales> = Scales::strategy();
 
-    let (notes, hedge) = (Notes::default(), Hedge::after(millis(100)));
+    let (notes, hedge) = (Notes::default(), kept(Hedge::after(millis(100))));
     let slow = || async {
         sleep(millis(200)).await;
         Err::<u32, _>(Failed::SAFE)
     };
     let call = retry(&STRATEGY, slow).weight(4).policy(Careful).used(|outcome| used(*outcome)).name("careful");
-    call.observer(&notes).hedge(&hedge).run().await.unwrap_err();
+    call.observer(&notes).hedge(hedge).run().await.unwrap_err();
     assert_eq!(STRATEGY.limiter().take(), ["weighs 4", "used Some(3)", "failed"]);
     let unknown = format!("unknown: {:?}", Some(fmt::Error.to_string()));
     assert_eq!(notes.0.take(), ["not_idempotent", &*unknown]);

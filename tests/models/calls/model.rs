@@ -36,6 +36,8 @@ struct Course<'a> {
     last: Option<Outcome>,
     paid: u32,
     attempts: usize,
+    /// The number of retries after a conflict.
+    conflicts: usize,
 }
 
 /// How an attempt ends.
@@ -107,6 +109,7 @@ impl Model {
             last: None,
             paid: 0,
             attempts: 1,
+            conflicts: 0,
         };
         let mut ending = match self.hedge_at(&course, start) {
             Some(at) => match self.race(&mut course, start, at) {
@@ -178,8 +181,11 @@ impl Model {
         if failure.hint > Some(1_000) {
             return refused(course, RetryError::RetryAfterTooLong);
         }
-        let base = if failure.class == Conflict { 20 } else { 100 };
-        let delay = (base << (course.attempts - 1)).min(500).max(failure.hint.unwrap_or(0));
+        let (base, retry) = match failure.class {
+            Conflict => (20, course.conflicts),
+            _ => (100, course.attempts - 1 - course.conflicts),
+        };
+        let delay = (base << retry).min(500).max(failure.hint.unwrap_or(0));
         if delay > course.limit - now {
             return refused(course, RetryError::MaxTime);
         }
@@ -206,6 +212,7 @@ impl Model {
         self.balances[depth] -= cost;
         course.paid = cost;
         course.attempts += 1;
+        course.conflicts += usize::from(failure.class == Conflict);
         Ok(end)
     }
 

@@ -3,11 +3,12 @@
 use super::{Kind, RetryError, Settings};
 use crate::readings::Readings;
 
-/// An operation: its attempt, and what was paid for it.
+/// An operation: its attempt, what was paid for it, and the number of retries after a conflict.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     attempt: u32,
     paid: u32,
+    conflicts: u32,
 }
 
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Model {
     }
 
     pub(super) fn begin(&mut self, slot: usize) {
-        self.operations[slot] = Some(Operation { attempt: 1, paid: 0 });
+        self.operations[slot] = Some(Operation { attempt: 1, paid: 0, conflicts: 0 });
     }
 
     /// Adds the refills of the periods that have ended. Returns the time to use.
@@ -90,7 +91,7 @@ impl Model {
         left: Option<u64>,
         reading: u64,
     ) -> Result<(u32, u64), RetryError> {
-        let Operation { attempt, .. } = self.operations[slot].take().unwrap();
+        let Operation { attempt, mut conflicts, .. } = self.operations[slot].take().unwrap();
         let of_kind = match kind {
             Kind::Throttled => 0,
             Kind::TimedOut => 1,
@@ -114,7 +115,8 @@ impl Model {
             Kind::Conflict => self.now.conflict_base.unwrap().min(base),
             _ => base,
         };
-        let backoff = (base << (attempt - 1)).min(cap);
+        let retry = if kind == Kind::Conflict { conflicts } else { attempt - 1 - conflicts };
+        let backoff = (base << retry).min(cap);
         let delay = backoff.max(hint.unwrap_or(0));
         if left.is_some_and(|left| delay > left) {
             return Err(RetryError::MaxTime);
@@ -127,12 +129,13 @@ impl Model {
             return Err(RetryError::QuotaExhausted);
         }
         self.balance -= cost;
-        self.operations[slot] = Some(Operation { attempt: attempt + 1, paid: cost });
+        conflicts += u32::from(kind == Kind::Conflict);
+        self.operations[slot] = Some(Operation { attempt: attempt + 1, paid: cost, conflicts });
         Ok((attempt + 1, delay))
     }
 
     pub(super) fn succeed(&mut self, slot: usize) {
-        let Operation { attempt, paid } = self.operations[slot].take().unwrap();
+        let Operation { attempt, paid, .. } = self.operations[slot].take().unwrap();
         let (first, retry) = self.now.refunds.unwrap();
         self.add(u64::from(if attempt == 1 { first } else { retry.unwrap_or(paid) }));
     }

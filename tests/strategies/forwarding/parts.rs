@@ -163,6 +163,10 @@ impl RetryQuota for Probe {
         true
     }
 
+    fn level(&self) -> Option<u32> {
+        Some(41)
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
         Some(QuotaMode::Spending)
     }
@@ -199,7 +203,7 @@ fn a_pointer_to_a_quota_forwards_every_method() {
                 .as_bucket()
                 .map(TokenBucket::capacity)
                 .filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
-            vec![taken[0], taken[1], paid, hedge, Some(quota.available()), capacity]
+            vec![taken[0], taken[1], paid, hedge, Some(quota.available()), quota.level(), capacity]
         })
     }
 
@@ -217,7 +221,7 @@ fn a_pointer_to_a_quota_forwards_every_method() {
         "section ()",
     ]
     .map(str::to_owned);
-    let expected = (vec![Some(4), None, Some(31), Some(37), Some(23), Some(29)], calls.to_vec());
+    let expected = (vec![Some(4), None, Some(31), Some(37), Some(23), Some(41), Some(29)], calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");

@@ -1,4 +1,4 @@
-use retry_core::{RetryInfo, retryable};
+use retry_core::{AttemptContext, RetryInfo, retryable};
 
 #[derive(RetryInfo)]
 struct Failed;
@@ -21,6 +21,21 @@ async fn a_text() -> Result<(), Failed> {
 #[retryable(strategy = "standard", context = key)]
 async fn an_argument(key: &str) -> Result<usize, Failed> {
     Ok(key.len())
+}
+
+#[retryable(strategy = "standard", context = context)]
+async fn its_own_argument(key: &str, context: AttemptContext) -> Result<usize, Failed> {
+    Ok(key.len() + context.attempt() as usize)
+}
+
+#[retryable(strategy = "standard", context = context)]
+async fn a_reference(context: &retry_core::AttemptContext) -> Result<u32, Failed> {
+    Ok(context.attempt())
+}
+
+#[retryable(strategy = "standard", context = context)]
+async fn another_argument(context: &str) -> Result<usize, Failed> {
+    Ok(context.len())
 }
 
 fn main() {}

@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_neither_bridged_nor_a_recovery() {
-        let outcome = outcome(100, |second| (second < 10 || second >= 50).then_some(0));
+        let outcome = outcome(100, |second| (!(10..50).contains(&second)).then_some(0));
         is(outcome.bridged(10, 20), 0.0);
         is(outcome.bystanders(20), 50.0);
         assert_eq!(outcome.recovery(20, 100), Some(30.0));

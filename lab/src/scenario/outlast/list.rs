@@ -34,7 +34,7 @@ fn lives() -> Vec<Option<f64>> {
     vec![Some(15.0), Some(30.0)]
 }
 
-/// Outages of some seconds, without traffic that is not retried.
+/// Outages of some seconds. The server has spare capacity for what they leave.
 fn outages() -> Vec<World> {
     let worlds = [
         (Fault::Down, 3, 0.5),
@@ -162,25 +162,33 @@ fn few() -> Vec<World> {
 
 /// Returns a world of processes that make calls.
 fn jobs(name: impl Into<String>, jobs: Jobs, fault: Option<Fault>) -> World {
-    let faults = fault.map(Spell::from).into_iter().collect();
-    // The fault is there all the time.
-    let (begins_s, fault_s) = (0, 1_000_000);
-    World { name: name.into(), jobs: Some(jobs), begins_s, fault_s, faults, processes: vec![1], ..World::default() }
+    World {
+        name: name.into(),
+        jobs: Some(jobs),
+        processes: vec![1],
+        // The fault is there all the time.
+        begins_s: 0,
+        fault_s: 1_000_000,
+        faults: fault.map(Spell::from).into_iter().collect(),
+        ..World::default()
+    }
 }
 
 /// Many calls of one process.
 fn batches() -> Vec<World> {
-    let (workers, calls) = (8, 2_000);
+    let batch = Jobs { workers: 8, calls: 2_000, ..Jobs::default() };
     let down = |fault_s, live_s: &[f64]| World {
         rate: 3_000.0,
         begins_s: 2,
         fault_s,
         live_s: live_s.iter().copied().map(Some).collect(),
-        ..jobs(format!("batch, down {fault_s} s"), Jobs { workers, calls, ..Jobs::default() }, Some(Fault::Down))
+        ..jobs(format!("batch, down {fault_s} s"), batch, Some(Fault::Down))
     };
     let mut worlds = vec![
         down(3, &[15.0]),
         down(10, &[15.0, 30.0]),
+        World { begins_s: 2, fault_s: 10, ..jobs("batch, stall 10 s", batch, Some(Fault::Stall)) },
+        jobs("batch, 20 % hang", batch, Some(Fault::Hang(0.2))),
         World {
             rate: 3_000.0,
             first_attempts: vec![Answer::Failed],
@@ -202,7 +210,7 @@ fn batches() -> Vec<World> {
 fn programs() -> Vec<World> {
     let over = Jobs { over_s: 600.0, ..Jobs::default() };
     let (cli, cron) = (Jobs { processes: 4_000, ..over }, Jobs { processes: 400, calls: 10, ..over });
-    let hang = Some(Fault::Hang(0.2));
+    let (hang, refused) = (Some(Fault::Hang(0.2)), Some(Fault::Random { part: 0.5, is_served: true }));
     let first = |name: &str, before, first_attempts: &[Answer]| World {
         first_attempts: first_attempts.to_vec(),
         ..jobs(name, Jobs { processes: 200, before, idle_s: 60.0, ..over }, None)
@@ -211,6 +219,8 @@ fn programs() -> Vec<World> {
     vec![
         jobs("a program of 1 call, 20 % hang", cli, hang),
         jobs("a program of 10 calls, 20 % hang", cron, hang),
+        jobs("a program of 1 call, 50 % refused", cli, refused),
+        jobs("a program of 10 calls, 50 % refused", cron, refused),
         first("first call: failure, timeout", 0, &[failed, none]),
         first("warm and idle: three failures", 20, &[failed, failed, failed]),
         first("warm and idle: two timeouts", 20, &[none, none]),

@@ -114,13 +114,14 @@ struct Counts {
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let world = World::new();
-    let process = |number: u64| -> (Rc<dyn Caller>, Option<Rc<Hedge>>) {
+    let process = |number: u64| -> (Rc<dyn Caller>, Option<&'static Hedge>) {
+        // Calls of one process share a hedge, as those of a program share a static.
         let hedge = match case.against {
             Against::Nothing | Against::Cut(_) => None,
             Against::Steered => Some(Hedge::p95()),
             Against::Fixed(delay) => Some(Hedge::after(millis(delay))),
         };
-        (case.strategy.caller(seed ^ number << 32), hedge.map(Rc::new))
+        (case.strategy.caller(seed ^ number << 32), hedge.map(|hedge| &*Box::leak(Box::new(hedge))))
     };
     let processes: Vec<_> = (0..u64::from(options.processes.max(1))).map(process).collect();
     let servers = Rc::new(RefCell::new(Servers::new(options, case, seed)));
@@ -142,7 +143,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
                 return;
             }
             let (caller, hedge) = &processes[index_of(clients.uniform(), processes.len())];
-            let (caller, hedge) = (Rc::clone(caller), hedge.clone());
+            let (caller, hedge) = (Rc::clone(caller), *hedge);
             let (servers, timer, requests) = (Rc::clone(&servers), source.clone(), Rc::clone(&counted));
             let attempt = move || {
                 requests.borrow_mut().outcome.requests += u64::from(is_measured);

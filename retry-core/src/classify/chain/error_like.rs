@@ -1,6 +1,8 @@
 //! The types that can be the start of a chain.
 
 use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::DerefMut;
 
 /// An error, or an owner of one.
@@ -40,17 +42,58 @@ pub trait ErrorLike<K>: sealed::Sealed<K> {
     fn as_link(&self) -> &(dyn Error + 'static);
 }
 
-impl<E: Error + 'static> ErrorLike<Concrete> for E {
+impl<E: IsError> ErrorLike<Concrete> for E {
     fn as_link(&self) -> &(dyn Error + 'static) {
         self
     }
 }
 
+impl<P: OwnsError> ErrorLike<Owner> for P {
+    fn as_link(&self) -> &(dyn Error + 'static) {
+        self.owned()
+    }
+}
+
+/// The bound of the kind [`Concrete`]. The trait exists for its message, which comes if this kind was named.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not of the kind `Concrete`, because it does not implement `Error`",
+    label = "this is for types that implement `Error`",
+    note = "for an owner of any error, such as `anyhow::Error` or `Box<dyn Error>`, write the type `ChainPolicy` or `ChainPolicy<chain::Owner>`"
+)]
+pub trait IsError: Error + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> IsError for E {}
+
+/// The bound of the kind [`Owner`]. The trait exists for its message, which comes if this kind was named.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not of the kind `Owner`, because it does not own an error of any type",
+    label = "this is for owners such as `anyhow::Error` and `Box<dyn Error>`",
+    note = "for a type that implements `Error`, write the type `ChainPolicy<chain::Concrete>`",
+    note = "or write `ChainPolicy::new()` in the call, where the kind is inferred"
+)]
+pub trait OwnsError {
+    /// Returns the error.
+    fn owned(&self) -> &(dyn Error + 'static);
+}
+
 /// The bound is `DerefMut` instead of `Deref` because `Arc<dyn Error>` and references are errors themselves: with
 /// `Deref` they would match two kinds.
-impl<P: DerefMut<Target: ErrorLike<Dyn>>> ErrorLike<Owner> for P {
-    fn as_link(&self) -> &(dyn Error + 'static) {
+#[diagnostic::do_not_recommend]
+impl<P: DerefMut<Target: ErrorLike<Dyn>>> OwnsError for P {
+    fn owned(&self) -> &(dyn Error + 'static) {
         (**self).as_link()
+    }
+}
+
+/// With a second impl, which never applies, rustc names this trait in place of `DerefMut`.
+#[diagnostic::do_not_recommend]
+impl<P> OwnsError for P
+where
+    PhantomData<P>: sealed::Never,
+{
+    fn owned(&self) -> &(dyn Error + 'static) {
+        &fmt::Error
     }
 }
 
@@ -82,11 +125,15 @@ pub enum Owner {}
 pub enum Dyn {}
 
 mod sealed {
-    use super::{Concrete, DerefMut, Dyn, Error, ErrorLike, Owner};
+    use super::{Concrete, Error, Owner, OwnsError};
 
     #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed<K> {}
 
     impl<E: Error + 'static> Sealed<Concrete> for E {}
-    impl<P: DerefMut<Target: ErrorLike<Dyn>>> Sealed<Owner> for P {}
+    impl<P: OwnsError> Sealed<Owner> for P {}
+
+    /// A trait without implementations.
+    #[expect(unnameable_types, reason = "a seal")]
+    pub trait Never {}
 }

@@ -24,11 +24,11 @@ use std::time::Duration;
 
 /// An outcome type that can represent an attempt without an outcome in time.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't represent an exceeded time limit",
-    label = "a function with a time limit returns a `Result` whose error implements `From<TimedOut>`",
+    message = "`{Self}` can't represent a `TimedOut`",
+    label = "with a time limit or `stop`, an outcome is a `Result` whose error implements `From<TimedOut>`",
     note = "for your own error type, write `impl From<TimedOut> for` it; as a variant, write `#[retry(transparent)] TimedOut(TimedOut)`",
     note = "a foreign error type can't be given this impl: return your own error that wraps it, or for a client the `ClientError` of its module in retry-clients, such as `redis1::ClientError`; `anyhow::Error`, `Box<dyn Error>` and `io::Error` have it",
-    note = "a blocking function needs it, too: a wait for a limiter can last until the time is over, before the first attempt"
+    note = "a blocking function needs it, too: the time can be over, or the operation be stopped, before its first attempt"
 )]
 pub trait OutOfTime {
     /// Creates the outcome of an attempt that was cut.

@@ -39,10 +39,16 @@ const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
 const GAPS_PER_PROBE: u32 = 8;
 /// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen no success after its first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
-/// The gap from which on a process is a rare caller: its operations wait for less than one gap.
-const RARE_CALLER_GAP: Duration = Duration::from_secs(15);
-/// How long a success shows that the service has answered a rare caller lately.
-const WARM: Duration = Duration::from_secs(90);
+/// The gap from which on a process is a rare caller, for which eight gaps are longer than an operation waits.
+const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
+/// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
+/// without that, a process with one call per minute loses a quarter of the calls where half of the requests fail.
+const WARM_GAPS: u32 = 4;
+/// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
+const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
+
+/// The number of gaps whose mean is used.
+const MEAN_GAPS: u32 = 8;
 
 /// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
 const LEARNED: u32 = 16;
@@ -71,6 +77,8 @@ pub(super) struct Line {
     last_first: Option<Timestamp>,
     /// The mean time between two first attempts.
     gap: Option<Duration>,
+    /// The number of gaps in the mean.
+    gaps: u32,
     learned: u32,
 }
 
@@ -128,6 +136,7 @@ impl Line {
             last_success: None,
             last_first: None,
             gap: None,
+            gaps: 0,
             learned: 0,
         }
     }
@@ -142,7 +151,10 @@ impl Line {
         self.last_send = self.last_send.max(now);
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
-            self.gap = Some(self.gap.map_or(gap, |mean| mean * 7 / 8 + gap / 8));
+            // The mean of the first gaps, and then a moving one: a single short gap at the start would let a rare caller probe often.
+            self.gaps = (self.gaps + 1).min(MEAN_GAPS);
+            let mean = self.gap.unwrap_or_default();
+            self.gap = Some((mean * (self.gaps - 1) + gap) / self.gaps);
         }
         self.learned = self.learned.saturating_add(1);
         if self.learned == LEARNED {
@@ -259,14 +271,16 @@ impl Line {
 
     /// Returns the time of the next probe.
     fn probe_at(&self, now: Timestamp, cold_probe: bool) -> Timestamp {
-        let rare = self.gap.unwrap_or_default().saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT);
-        let is_warm = self.last_success.is_some_and(|at| now.saturating_since(at) < WARM);
+        let gap = self.gap.unwrap_or_default();
+        let since_success = self.last_success.map(|at| now.saturating_since(at));
+        let is_warm =
+            gap >= RARE_CALLER_GAP && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         let wait = if self.least.is_none() {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
-        } else if is_warm && self.probe_wait == FIRST_PROBE_WAIT && self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP) {
+        } else if is_warm && self.probe_wait <= WARM_PROBE_WAIT {
             self.probe_wait
         } else {
-            self.probe_wait.max(rare)
+            self.probe_wait.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
         };
         self.last_send.saturating_add(wait.mul_f64(self.jitter))
     }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 /// The limit on the wait that a server asks for before a retry. A longer wait is cut to the limit.
 ///
-/// With any limit, the delay before a retry is never shorter than its backoff.
+/// The delay can be longer than the limit. A [`HintJitter`](super::HintJitter) is added after the wait is cut: with
+/// [`new()`](crate::StandardRetryStrategy::new) and a limit of 10 s, the delay is up to 11 s. With any limit, the delay before a
+/// retry is never shorter than its backoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HintLimit {

@@ -171,13 +171,18 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     }
 
     /// Sets the amounts that a success gives back to the quota: at the first attempt, and after a retry.
+    ///
+    /// An operation within an attempt of another one gives back, too. If both share a quota, one request gives back twice. To avoid
+    /// that, let the outer one use a separate strategy over the same quota ([`with_quota`](StandardRetryStrategy::with_quota)),
+    /// with refunds of 0.
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
         self.settings = self.settings.refunds(first_attempt, after_retry);
         self
     }
 
-    /// Sets the limit to which a wait that the server asks for is cut.
+    /// Sets the limit to which a wait that the server asks for is cut, before the
+    /// [jitter](StandardRetryStrategy::hint_jitter) is added.
     ///
     /// To end the operation instead of cutting the wait, use
     /// [`max_retry_after`](StandardRetryStrategy::max_retry_after).

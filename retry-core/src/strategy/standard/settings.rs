@@ -20,7 +20,7 @@ pub struct StandardRetrySettings {
     pub first_refund: u32,
     /// The amount that a success after a retry gives back to the quota.
     pub retry_refund: Refund,
-    /// The limit to which a wait that the server asks for is cut.
+    /// The limit to which a wait that the server asks for is cut, before the jitter is added.
     pub hint_limit: HintLimit,
     /// The random part that is added to a wait that the server asks for.
     pub hint_jitter: HintJitter,
@@ -99,7 +99,7 @@ impl StandardRetrySettings {
         self
     }
 
-    /// Sets the limit to which a wait that the server asks for is cut.
+    /// Sets the limit to which a wait that the server asks for is cut, before the jitter is added.
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.hint_limit = hint_limit;

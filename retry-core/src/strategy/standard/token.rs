@@ -22,6 +22,8 @@ pub struct StandardRetryToken {
     attempt: NonZeroU32,
     /// The amount that was taken from the quota for this attempt.
     paid: u32,
+    /// The number of retries after a conflict. It saturates, because a larger type would make the token larger.
+    conflicts: u16,
     delay_source: DelaySource,
 }
 
@@ -64,7 +66,19 @@ impl StandardRetryToken {
             delay_nanos: delay.subsec_nanos(),
             attempt: self.attempt.saturating_add(1),
             paid,
+            conflicts: self.conflicts,
             delay_source,
+        }
+    }
+
+    /// Returns the number of earlier retries of the next one's kind, and the number of retries after a conflict with the next
+    /// one. There are two kinds: retries after a conflict, and all others. The `uncounted` ones belong to neither.
+    #[inline]
+    fn retries_of_kind(&self, error_type: RetryErrorType, uncounted: u32) -> (u32, u16) {
+        let conflicts = u32::from(self.conflicts);
+        match error_type {
+            RetryErrorType::Conflict => (conflicts, self.conflicts.saturating_add(1)),
+            _ => (self.retry_count().wrapping_sub(conflicts).saturating_sub(uncounted), self.conflicts),
         }
     }
 }
@@ -129,7 +143,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         {
             return Err(RetryError::MaxAttempts);
         }
-        let retry = token.retry_count().saturating_sub(uncounted);
+        let (retry, conflicts) = token.retries_of_kind(error_type, uncounted);
         let (delay, delay_source) = delay(settings, backoff, retry, error_type, failure.retry_after())?;
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
@@ -139,7 +153,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             note_refusal(&self.quota, cost, self.name);
             return Err(RetryError::QuotaExhausted);
         };
-        Ok(token.next(delay, delay_source, paid))
+        Ok(StandardRetryToken { conflicts, ..token.next(delay, delay_source, paid) })
     }
 
     /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
@@ -152,10 +166,10 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         failure: &Failure,
         uncounted: u32,
     ) -> Duration {
-        let retry = token.retry_count().saturating_sub(uncounted);
-        let delay = self
-            .checked(token, failure)
-            .and_then(|error_type| delay(settings, backoff, retry, error_type, failure.retry_after()));
+        let delay = self.checked(token, failure).and_then(|error_type| {
+            let (retry, _) = token.retries_of_kind(error_type, uncounted);
+            delay(settings, backoff, retry, error_type, failure.retry_after())
+        });
         delay.map_or(Duration::ZERO, |(delay, _)| delay)
     }
 
@@ -262,6 +276,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             delay_nanos: 0,
             attempt: NonZeroU32::MIN,
             paid: 0,
+            conflicts: 0,
             delay_source: DelaySource::Backoff,
         })
     }
@@ -317,7 +332,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     }
 
     fn quota_level(&self) -> Option<u32> {
-        Some(self.quota.available())
+        self.quota.level()
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {

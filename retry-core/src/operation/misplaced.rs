@@ -1,0 +1,42 @@
+//! Methods that a call or a layer does not have. They are for users who look for them: no type fulfils their bound, whose
+//! message says what to write.
+
+/// A call or a layer with the settings of its strategy. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "this is a setting of the strategy, for all its calls",
+    label = "set this where the strategy is made",
+    note = "write `static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(3);`; it also has `.backoff(base, cap)` and `.jitter(..)`"
+)]
+pub trait StrategySettings {}
+
+/// A call with a closure for its end. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "`on_end` is an option of `#[retryable]`, and a closure returns its report",
+    label = "a closure has no `on_end`",
+    note = "write `.report()` in place of `.run()`: it returns the outcome, the number of attempts, the reason to stop and the elapsed time"
+)]
+pub trait ClosureForTheEnd {}
+
+/// A call or a layer with a hedge that takes further settings. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "`hedge` comes after all other settings",
+    label = "move this before `hedge`",
+    note = "write the hedge last, as in `.max_time(time).hedge(&GET)`"
+)]
+pub trait SettingsAfterHedge {}
+
+/// Declares methods with a bound that no type fulfils. They return `self`, so that rustc reports nothing that follows.
+macro_rules! misplaced {
+    ($bound:path: $($name:ident($($argument:ident: $ty:ident),*))+) => {$(
+        #[doc(hidden)]
+        #[must_use = "returns the same value"]
+        pub fn $name<$($ty),*>(self, $($argument: $ty),*) -> Self
+        where
+            Self: $bound,
+        {
+            $(drop($argument);)*
+            self
+        }
+    )+};
+}
+pub(crate) use misplaced;

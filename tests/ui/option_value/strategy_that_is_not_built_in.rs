@@ -1,0 +1,16 @@
+use retry_core::{RetryInfo, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+#[retryable(strategy = "evidence")]
+async fn evidence() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "concurrency")]
+async fn concurrency() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}
