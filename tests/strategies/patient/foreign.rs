@@ -1,7 +1,7 @@
 //! Tokens of other strategies, of attempts that began before the trouble, of a settled strategy, and of hedges.
 
 use super::Line;
-use crate::support::{ByHand, Failed, secs};
+use crate::support::{ByHand, Failed, kept, secs};
 use retry_core::strategy::{ForeignToken, PatientRetryToken, Ready};
 use retry_core::{
     Failure, Hedge, Jitter, PatientRetryStrategy, RetryError, RetryStrategy, StandardRetryStrategy, Success, retry,
@@ -119,7 +119,7 @@ fn a_success_of_a_settled_strategy_reads_no_clock() {
 // Rule V1.
 #[tokio::test(start_paused = true)]
 async fn a_hedge_is_sold_as_by_the_standard_strategy() {
-    let hedge = Hedge::after(Duration::from_millis(100));
+    let hedge = kept(Hedge::after(Duration::from_millis(100)));
     let standard = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
     let strategy = PatientRetryStrategy::over(standard.with_quota(retry_core::quota::NoQuota));
     let calls = std::cell::Cell::new(0);
@@ -127,6 +127,6 @@ async fn a_hedge_is_sold_as_by_the_standard_strategy() {
         calls.set(calls.get() + 1);
         if calls.get() == 1 { std::future::pending().await } else { Ok::<u32, Failed>(calls.get()) }
     });
-    let report = report.hedge(&hedge).report().await;
+    let report = report.hedge(hedge).report().await;
     assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(2), 2, Duration::from_millis(100)));
 }

@@ -37,7 +37,7 @@ fn the_first_probe_follows_a_second_after_the_latest_send() {
     let line = patient();
     let mut token = line.joins();
     assert_eq!(line.wait(&mut token), secs(1));
-    line.clock.advance(millis(300));
+    line.clock.advance(millis(100));
     line.begin();
     assert_eq!(line.wait(&mut token), secs(1));
     line.clock.advance(millis(999));
@@ -208,20 +208,31 @@ fn after_a_probe_that_failed_the_longer_of_both_waits_counts() {
 
 // Rule U12.
 #[test]
-fn a_rare_caller_whose_service_answered_lately_probes_after_a_second() {
-    assert_eq!(wait_with_gaps(15_000), secs(1));
-    assert_eq!(wait_with_gaps(14_999), secs(30));
-    // One whose service has not answered in the last 90 seconds does not.
-    for (since, expected) in [(89_999, secs(1)), (90_000, secs(30))] {
+fn a_rare_caller_whose_service_answered_in_the_last_four_gaps_probes_three_times_soon() {
+    assert_eq!(wait_with_gaps(30_000), secs(1));
+    assert_eq!(wait_with_gaps(29_999), secs(30));
+    let after_a_gap = |gap: u64| {
         let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        for _ in 0..8 {
+            line.answers(0);
+            line.clock.advance(secs(30));
+        }
         line.answers(0);
-        line.clock.advance(secs(60));
-        line.answers(0);
-        line.clock.advance(millis(since - 999));
-        let mut token = line.joins();
-        line.clock.advance(millis(999));
-        assert_eq!(line.wait(&mut token) + millis(999), expected, "{since} ms");
+        line.clock.advance(secs(gap));
+        line
+    };
+    // The mean gap is an eighth of 7 x 30 s and this one. Four of them are 215 and 200 s.
+    let line = after_a_gap(220);
+    assert_eq!(line.wait(&mut line.joins()), secs(30));
+    let line = after_a_gap(190);
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(1));
+    for most in [2, 4].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "one of the first three");
     }
+    let mut token = line.fails(token, &failed());
+    assert_jittered(line.probe(&mut token), secs(30), "the next one");
 }
 
 // Rule U13.
