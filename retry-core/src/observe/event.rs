@@ -156,6 +156,8 @@ pub enum EventKind {
         reason: RetryError,
         /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended before an attempt.
         error_type: Option<RetryErrorType>,
+        /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
+        waiting: Option<u32>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
@@ -170,6 +172,8 @@ pub enum EventKind {
         /// Whether the strategy recorded the success. It does not if it refused the initial token, or if the token is
         /// foreign.
         recorded: bool,
+        /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
+        waiting: Option<u32>,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
