@@ -12,7 +12,7 @@ mod transport;
 use opendal::services::S3;
 use opendal::{Buffer, HttpTransporter, OperationContext, Operator, Writer};
 use opendal_http_transport_reqwest::ReqwestTransport;
-use retry_core::{RetryInfo, PatientRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 use std::error::Error;
 use std::time::Duration;
 use store::{Fault, Store};

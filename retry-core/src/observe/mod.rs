@@ -182,8 +182,8 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// end       = attempt_started succeeded
 ///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped
 ///           | attempt_started stopped               (max_time or deadline cut the attempt)
-///           | stopped                               (max_time or deadline prevented the attempt, or the
-///                                                    service did not recover)
+///           | stopped                               (max_time or deadline prevented the attempt,
+///                                                    or the service did not recover)
 /// ```
 ///
 /// With a [hedge](crate::Hedge), this can follow the first `attempt_started`: `hedge_not_sent`, or
