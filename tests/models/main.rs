@@ -8,6 +8,8 @@ mod calls;
 mod fleet;
 mod hedge_delay;
 mod life;
+mod line;
+mod outage;
 mod readings;
 mod scopes;
 mod settings;

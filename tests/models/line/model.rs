@@ -1,0 +1,216 @@
+//! The rules of the line, written down plainly. Times are in milliseconds.
+
+/// The longest latency of a fast success: 15 % of a timeout of one second.
+const FAST: u64 = 150;
+/// The longest time until a probe where nothing is sent.
+const LONGEST_PROBE_WAIT: u64 = 30_000;
+
+/// The end of a wait, and whether the operation is over then.
+type End = Option<(u64, bool)>;
+
+/// An operation that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    place: usize,
+    end: End,
+    may_probe: bool,
+    /// When it joined the line; `None` before that.
+    joined: Option<u64>,
+    /// Whether there was a credit for it.
+    is_to_be_sent: bool,
+}
+
+impl Waiting {
+    /// Returns whether it has more time than this.
+    fn has_more_than(&self, time: u64, now: u64) -> bool {
+        self.end.is_none_or(|(end, is_hard)| !is_hard || end > now + time)
+    }
+}
+
+/// What the answer to an operation that asks can be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) may_wait: bool,
+    pub(super) may_send: bool,
+    pub(super) may_stop: bool,
+    /// The time that is left to it.
+    pub(super) left: Option<u64>,
+    /// The time since it joined the line.
+    pub(super) waited: u64,
+}
+
+pub(super) struct Model {
+    /// In the order of the line. Those that have not joined yet are anywhere.
+    line: Vec<Waiting>,
+    /// In halves.
+    credit: u32,
+    last_send: u64,
+    /// The probes since the latest success.
+    probes: u32,
+    has_probed: bool,
+    /// The first attempts since operations have waited.
+    firsts: u32,
+    fast_successes: u32,
+    all_probes: u32,
+    all_sends: u32,
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        Self {
+            line: Vec::new(),
+            credit: 0,
+            last_send: 0,
+            probes: 0,
+            has_probed: false,
+            firsts: 0,
+            fast_successes: 0,
+            all_probes: 0,
+            all_sends: 0,
+        }
+    }
+
+    /// Returns the number of operations that wait, whether they have joined the line or not.
+    pub(super) fn waiting(&self) -> u32 {
+        u32::try_from(self.line.len()).unwrap()
+    }
+
+    fn in_line(&self) -> impl Iterator<Item = &Waiting> {
+        self.line.iter().filter(|waiting| waiting.joined.is_some() && !waiting.is_to_be_sent)
+    }
+
+    /// Returns whether nobody is in the line, so that attempts need not be measured.
+    pub(super) fn is_settled(&self) -> bool {
+        self.in_line().next().is_none()
+    }
+
+    pub(super) fn begins(&mut self, now: u64, is_measured: bool) {
+        if is_measured {
+            self.sends(now);
+            self.firsts += 1;
+        } else {
+            assert!(self.is_settled() && self.firsts >= 16, "it is not measured after {} others", self.firsts);
+        }
+    }
+
+    pub(super) fn sends(&mut self, now: u64) {
+        self.last_send = self.last_send.max(now);
+    }
+
+    pub(super) fn fails(&mut self) {
+        self.credit = self.credit.min(1);
+    }
+
+    pub(super) fn succeeds(&mut self, now: u64, latency: u64) {
+        self.probes = 0;
+        if latency <= FAST {
+            self.credit += 1;
+            self.fast_successes += 1;
+        }
+        self.spend(now);
+    }
+
+    /// Sends the oldest operations that have time for a fast answer, twice.
+    fn spend(&mut self, now: u64) {
+        while self.credit >= 2 {
+            let next = self.line.iter_mut().find(|waiting| {
+                waiting.joined.is_some() && !waiting.is_to_be_sent && waiting.has_more_than(2 * FAST, now)
+            });
+            let Some(next) = next else { break };
+            next.is_to_be_sent = true;
+            self.credit -= 2;
+        }
+        self.rests();
+    }
+
+    fn rests(&mut self) {
+        if self.is_settled() {
+            self.credit = self.credit.min(1);
+            if self.firsts > 16 {
+                self.firsts = 0;
+            }
+        }
+    }
+
+    pub(super) fn refused(&mut self, place: usize, end: End, may_probe: bool) {
+        self.line.push(Waiting { place, end, may_probe, joined: None, is_to_be_sent: false });
+    }
+
+    pub(super) fn joins(&mut self, place: usize, now: u64) {
+        if self.is_settled() {
+            self.last_send = self.last_send.max(now);
+        }
+        let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
+        let waiting = self.line.remove(index);
+        self.line.push(Waiting { joined: Some(now), ..waiting });
+        self.spend(now);
+    }
+
+    /// Returns the operation that is sent as the next probe: the oldest one that may be and has time.
+    fn prober(&self, now: u64) -> Option<usize> {
+        self.in_line().find(|waiting| waiting.may_probe && waiting.has_more_than(0, now)).map(|waiting| waiting.place)
+    }
+
+    /// Returns what the answer to an operation can be.
+    pub(super) fn asks(&self, place: usize, now: u64) -> Verdict {
+        let waiting = *self.line.iter().find(|waiting| waiting.place == place).unwrap();
+        let left = waiting.end.map(|(end, _)| end.saturating_sub(now));
+        let verdict = Verdict { left, waited: now - waiting.joined.unwrap(), ..Verdict::default() };
+        if waiting.is_to_be_sent {
+            return Verdict { may_send: true, ..verdict };
+        }
+        if left == Some(0) {
+            return Verdict { may_stop: true, ..verdict };
+        }
+        if self.prober(now) != Some(place) {
+            return Verdict { may_wait: true, ..verdict };
+        }
+        let most = 1_000 * 2_u64.pow(self.probes.min(4));
+        let least = if self.has_probed { most / 2 } else { most };
+        let passed = now.saturating_sub(self.last_send);
+        Verdict { may_wait: passed < LONGEST_PROBE_WAIT, may_send: passed >= least, ..verdict }
+    }
+
+    /// An operation that has asked is sent.
+    pub(super) fn sent(&mut self, place: usize, now: u64) {
+        let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
+        let waiting = self.line.remove(index);
+        self.sends(now);
+        self.all_sends += 1;
+        if !waiting.is_to_be_sent {
+            self.probes += 1;
+            self.all_probes += 1;
+            self.has_probed = true;
+            self.rests();
+        }
+    }
+
+    /// An operation does not wait any longer.
+    pub(super) fn leaves(&mut self, place: usize) {
+        let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
+        let waiting = self.line.remove(index);
+        if waiting.is_to_be_sent {
+            self.credit += 2;
+        } else if waiting.joined.is_some() {
+            self.rests();
+        }
+    }
+
+    /// Returns the time by which an operation must ask by itself, if it is not woken.
+    pub(super) fn must_ask_by(&self, place: usize) -> Option<u64> {
+        let waiting = self.line.iter().find(|waiting| waiting.place == place)?;
+        if waiting.is_to_be_sent {
+            return Some(0);
+        }
+        let end = waiting.end.map(|(end, _)| end);
+        let oldest = self.in_line().find(|waiting| waiting.may_probe);
+        let probes_by = oldest.filter(|oldest| oldest.place == place).map(|_| self.last_send + LONGEST_PROBE_WAIT);
+        end.into_iter().chain(probes_by).min()
+    }
+
+    /// No more is sent than the evidence allows.
+    pub(super) fn check_total(&self) {
+        let most = self.fast_successes / 2 + self.all_probes;
+        assert!(self.all_sends <= most, "{} sends, {} fast successes", self.all_sends, self.fast_successes);
+    }
+}
