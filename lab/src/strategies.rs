@@ -102,7 +102,7 @@ impl Caller for Limited {
     }
 }
 
-/// Runs a call with the limits that there are. Each combination has a type of its own.
+/// Runs a call with its limits. Each combination of limits is a separate type.
 macro_rules! limited {
     ($call:expr, $limits:expr, |$limited:ident| $run:expr) => {{
         let $limited = $call;

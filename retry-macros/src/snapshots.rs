@@ -1347,10 +1347,10 @@ fn a_mistake_keeps_the_item() {
             }
         },
         &expect![[r#"
-            ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `long_polling`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
-            }
             async fn ping() -> Result<(), StoreError> {
+                ::core::compile_error! {
+                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `long_polling`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                }
                 Ok(())
             }
         "#]],

@@ -1,5 +1,7 @@
 //! The metrics of operations, as a recorder gets them.
 
+mod waiting;
+
 use crate::script::{Error, NONE, Script, judge};
 use crate::support::{Failed, kept, run_in_a_process, secs};
 use metrics::{

@@ -2,7 +2,10 @@
 
 use crate::support::{Failed, Flaky};
 use async_trait::async_trait;
-use retry_core::{Event, Observer, StandardRetryStrategy, retryable};
+use retry_core::retry::retry_blocking_with_context;
+use retry_core::{
+    AttemptContext, Event, Observer, StandardRetryStrategy, retry, retry_blocking, retry_with_context, retryable,
+};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -211,4 +214,129 @@ async fn an_item_inside_a_function_is_named_without_that_function() {
     let name = name!(names => Local.get(&names));
     assert!(name.starts_with("observing::names::an_item_inside_a_function"), "{name}");
     assert!(name.ends_with("::Local::get"), "{name}");
+}
+
+/// A closure of each form, called by code that is generic.
+async fn closures<T: Debug + Clone>(value: T) -> [&'static str; 4] {
+    let use_it = || assert!(!format!("{value:?}").is_empty());
+    let in_time = || async {
+        use_it();
+        Ok::<_, Failed>(())
+    };
+    let at_once = || {
+        use_it();
+        Ok::<_, Failed>(())
+    };
+    [
+        name!(names => retry(&STRATEGY, in_time).observer(&names).run()),
+        name!(names => retry_with_context(&STRATEGY, |_: AttemptContext| in_time()).observer(&names).run()),
+        name!(names => async { retry_blocking(&STRATEGY, at_once).observer(&names).run() }),
+        name!(names => async {
+            retry_blocking_with_context(&STRATEGY, |_: AttemptContext| at_once()).observer(&names).run()
+        }),
+    ]
+}
+
+async fn get<T>() -> Outcome {
+    assert!(size_of::<T>() < 100);
+    Ok(())
+}
+
+impl<T: Clone> Store<T> {
+    async fn closure<U>(&self, _: U) -> &'static str {
+        name!(names => retry(&STRATEGY, async || Ok::<_, Failed>(())).observer(&names).run())
+    }
+}
+
+trait Closures {
+    async fn closure(&self) -> &'static str;
+}
+
+impl<T> Closures for Store<Vec<T>> {
+    async fn closure(&self) -> &'static str {
+        name!(names => retry(&STRATEGY, get::<T>).observer(&names).run());
+        name!(names => retry(&STRATEGY, async || get::<T>().await).observer(&names).run())
+    }
+}
+
+// Rule O7.
+#[tokio::test(start_paused = true)]
+async fn a_closure_has_the_same_name_for_all_types_of_its_caller() {
+    let names = closures(1).await;
+    assert_eq!(names, closures("a text").await);
+    assert_eq!(names, closures(Some(vec![(1, [2; 3])])).await);
+    let module = "observing::names";
+    let expected = format!("{module}::closures::{{{{closure}}}}::{{{{closure}}}}");
+    assert!(names.iter().all(|name| name.starts_with(&expected)), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains(['<', '>'])), "{names:?}");
+
+    let (numbers, texts) = (Store::<u32>(PhantomData), Store::<Option<Vec<&str>>>(PhantomData));
+    let name = numbers.closure(1).await;
+    assert_eq!((name, name), (numbers.closure("").await, texts.closure([0; 2]).await));
+    assert!(name.starts_with(&format!("{module}::Store::closure::")), "{name}");
+
+    let (numbers, texts) = (Store::<Vec<u32>>(PhantomData), Store::<Vec<String>>(PhantomData));
+    let name = Closures::closure(&numbers).await;
+    assert_eq!(name, Closures::closure(&texts).await);
+    assert!(name.starts_with(&format!("<{module}::Store as {module}::Closures>::closure::")), "{name}");
+}
+
+// Rule O7.
+#[tokio::test(start_paused = true)]
+async fn a_function_that_is_passed_in_place_of_a_closure_is_named_without_its_arguments() {
+    let (one, other) = (
+        name!(names => retry(&STRATEGY, get::<u32>).observer(&names).run()),
+        name!(names => retry(&STRATEGY, get::<Vec<&str>>).observer(&names).run()),
+    );
+    assert_eq!((one, other), ("observing::names::get", "observing::names::get"));
+    let pointer: fn() -> std::future::Ready<Result<u8, Failed>> = || std::future::ready(Ok(1));
+    let name = name!(names => async { retry(&STRATEGY, pointer).observer(&names).run().await.map(drop) });
+    assert_eq!(name, "fn() -> core::future::ready::Ready");
+}
+
+// Rule O7.
+#[tokio::test(start_paused = true)]
+async fn a_given_name_is_kept_as_it_is() {
+    let call = |names| retry(&STRATEGY, get::<u8>).name("get<u8>").observer(names);
+    assert_eq!(name!(names => call(&names).run()), "get<u8>");
+}
+
+// Rule O7.
+#[tokio::test(start_paused = true)]
+async fn threads_that_ask_for_a_name_at_the_same_time_get_the_same_one() {
+    fn name<T>() -> &'static str {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async { name!(names => retry(&STRATEGY, || get::<T>()).observer(&names).run()) })
+    }
+    let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(|| [name::<u8>(), name::<String>()])).collect();
+    let names: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    assert!(names.iter().all(|name| std::ptr::eq(*name, names[0])), "{names:?}");
+}
+
+trait Blanket {
+    async fn closure(&self) -> &'static str;
+
+    async fn attribute(&self, names: &Names) -> Outcome;
+}
+
+impl<T> Blanket for T {
+    async fn closure(&self) -> &'static str {
+        name!(names => retry(&STRATEGY, async || Ok::<_, Failed>(())).observer(&names).run())
+    }
+
+    #[retryable(strategy = STRATEGY, observer = names)]
+    async fn attribute(&self, names: &Names) -> Outcome {
+        Ok(())
+    }
+}
+
+// Rule O7.
+#[tokio::test(start_paused = true)]
+async fn in_an_impl_for_all_types_a_function_has_one_name_and_a_closure_one_for_each_type() {
+    let of_function = [name!(names => 1_u8.attribute(&names)), name!(names => Some(1_u8).attribute(&names))];
+    assert_eq!(of_function, ["<_ as observing::names::Blanket>::attribute"; 2]);
+    let start = "<core::option::Option as observing::names::Blanket>::closure::";
+    let of_closure = [Some(1_u8).closure().await, Some("").closure().await, 1_u8.closure().await];
+    assert!(of_closure[0].starts_with(start) && of_closure[0] == of_closure[1], "{of_closure:?}");
+    assert!(of_closure[2].starts_with("<u8 as observing::names::Blanket>::closure::"), "{of_closure:?}");
 }

@@ -515,6 +515,7 @@ fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     let kind = EventKind::Stopped {
         reason: RetryError::QuotaExhausted,
         error_type: None,
+        waiting: None,
         quota: Some(3),
         quota_mode: None,
         send_rate: None,

@@ -1,5 +1,7 @@
-//! Wrappers of strategies forward every method, including those with a default. The other traits are in `parts`.
+//! Wrappers of strategies forward every method, including those with a default. The first tokens that hold nothing are in `first`, the other traits
+//! in `parts`.
 
+mod first;
 mod parts;
 
 use crate::support::{ByHand, Failed, Wakes, secs};
@@ -29,7 +31,7 @@ struct Probe {
     calls: Arc<Mutex<Trace>>,
 }
 
-/// The token of a [`Probe`], with four independent answers.
+/// The token of a [`Probe`], with five independent answers.
 struct ProbeToken {
     attempt: u32,
 }
@@ -49,6 +51,10 @@ impl RetryToken for ProbeToken {
 
     fn delay_source(&self) -> DelaySource {
         DelaySource::RetryAfter
+    }
+
+    fn waited(&self) -> Duration {
+        secs(u64::from(self.attempt) + 200)
     }
 }
 
@@ -116,12 +122,29 @@ impl RetryStrategy for Probe {
         self.called("release", token.attempt);
     }
 
+    fn starts_empty(&self) -> bool {
+        true
+    }
+
+    fn empty_token(&self, clock: &dyn Clock) -> Result<ProbeToken, RetryError> {
+        self.called("empty", seconds(clock));
+        Ok(ProbeToken { attempt: 3 })
+    }
+
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        self.called("first_success", (success, seconds(clock)));
+    }
+
     fn quota_level(&self) -> Option<u32> {
         Some(17)
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {
         Some(QuotaMode::Congested)
+    }
+
+    fn waiting_operations(&self) -> Option<u32> {
+        Some(21)
     }
 
     fn send_rate(&self) -> Option<f64> {
@@ -137,8 +160,8 @@ impl RetryStrategy for Probe {
     }
 }
 
-fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
-    (token.attempt(), token.retry_count(), token.delay(), token.delay_source())
+fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource, Duration) {
+    (token.attempt(), token.retry_count(), token.delay(), token.delay_source(), token.waited())
 }
 
 /// Calls each method of a strategy and its tokens. Returns the recorded calls and the answers.
@@ -168,6 +191,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         strategy.release(weighed);
         answers.push(format!("{:?}", strategy.quota_level()));
         answers.push(format!("{:?}", strategy.quota_mode()));
+        answers.push(format!("{:?}", strategy.waiting_operations()));
         answers.push(format!("{:?}", strategy.send_rate()));
         answers.push(format!("{:?}", strategy.name()));
         answers.push(format!("{:?}", strategy.max_attempts()));
@@ -201,18 +225,19 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "settle (7, Some(80))",
         "hedge (7, 5)",
         "release 7",
-        "(7, 37, 107s, RetryAfter)",
+        "(7, 37, 107s, RetryAfter, 207s)",
         "After(13s)",
-        "(57, 87, 157s, RetryAfter)",
+        "(57, 87, 157s, RetryAfter, 257s)",
         "After(13s)",
         "1 wakes",
         "23s",
-        "Ok((109, 139, 209s, RetryAfter))",
+        "Ok((109, 139, 209s, RetryAfter, 309s))",
         "Err(Disabled)",
         "Err(ForeignToken)",
-        "Ok((8, 38, 108s, RetryAfter))",
+        "Ok((8, 38, 108s, RetryAfter, 208s))",
         "Some(17)",
         "Some(Congested)",
+        "Some(21)",
         "Some(2.5)",
         "Some(\"probe\")",
         "Some(19)",
@@ -314,14 +339,14 @@ fn in_paced_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
 fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     let expected = life(&standard());
     let listed = [
-        "((1, 0, 0ns, Backoff), Now), quota Some(500)",
+        "((1, 0, 0ns, Backoff, 0ns), Now), quota Some(500)",
         "1s, quota Some(500)",
         "60s, quota Some(490)",
-        "((2, 1, 1s, Backoff), Now), quota Some(490)",
-        "(3, 2, 60s, RetryAfter), quota Some(485)",
+        "((2, 1, 1s, Backoff, 0ns), Now), quota Some(490)",
+        "(3, 2, 60s, RetryAfter, 0ns), quota Some(485)",
         "\"released\", quota Some(490)",
         "Ok(()), quota Some(486)",
-        "(2, 1, 0ns, Backoff), quota Some(481)",
+        "(2, 1, 0ns, Backoff, 0ns), quota Some(481)",
         "Ok(()), quota Some(482)",
         "Err(\"not_retryable\"), quota Some(482)",
         "Now, quota Some(482)",

@@ -9,6 +9,8 @@ mod evidence;
 mod exhaustive;
 mod forwarding;
 mod hint_jitter;
+mod new_process;
+mod patient;
 mod properties;
 mod quota_reports;
 mod reseed;
@@ -17,4 +19,4 @@ mod standard;
 mod tokens;
 mod vectors;
 
-use tests::support;
+use tests::{script, support};

@@ -41,7 +41,7 @@ fn a_number_is_written_within_its_sentence() {
     let mut results = results();
     let page = "in <!--lab:bridged-by-a-fleet-->7 to 8<!--end--> % of the calls";
     let written = |shown: &str| format!("in <!--lab:bridged-by-a-fleet-->{shown}<!--end--> % of the calls");
-    assert_eq!(filled(page, &results).unwrap(), written("66 to 82"));
+    assert_eq!(filled(page, &results).unwrap(), written("65 to 82"));
     set(&mut results.full, "fleet", &["down for 1 s", "evidence, shared", "100"], 0, 82.2);
     assert_eq!(filled(page, &results).unwrap(), written("82"));
     let number = |name: &str| filled(&format!("<!--lab:{name}--><!--end-->"), &results).unwrap();
@@ -81,6 +81,10 @@ fn a_table_has_the_numbers_of_the_results() {
     }
     set(&mut results.full, "tail", &["slow requests", "4", "2", "0.3", "50 ms"], 1, 777.0);
     assert!(table("hedges", &results).contains("| 50 ms | 777 | 78 | 2.2 |"));
+    set(&mut results.full, "outlast", &["down 10 s, load 0.3", "evidence", "30", "100"], 0, 77.0);
+    assert!(table("outlast", &results).contains("| 0/0/77/10 |"));
+    set(&mut results.full, "outlast", &["batch, down 10 s", "evidence", "30"], 1, 777.0);
+    assert!(table("jobs that outlast", &results).contains("| batch, down 10 s | lost | 1,208 | 8 | 8 | 777 |"));
     set(&mut results.full, "layers", &["no quota"], 3, 777.0);
     assert!(table("layers", &results).contains("| 777 |"));
     let name = "failing servers beside other crates";

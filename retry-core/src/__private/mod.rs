@@ -5,6 +5,7 @@ mod answer_field;
 mod hedge;
 mod judge;
 mod retryable;
+mod said;
 mod settle;
 mod source_field;
 mod verdict;
@@ -12,6 +13,7 @@ mod wait_field;
 
 // Items for `#[derive(RetryInfo)]`.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
+pub use said::{Said, Say, said};
 pub use source_field::{SourceField, source};
 pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
@@ -34,9 +36,9 @@ pub use accepted::{
 pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
-    Call, FunctionName, Name, Operation, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
-    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, long_polling, max_time,
-    observer, place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited,
+    Call, FunctionName, Name, Operation, Path, anew, attempt, attempt_context, attempt_timeout, begin, begin_within,
+    block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, long_polling,
+    max_time, observer, place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited,
     unlimited_attempts, unreached, until, wait, weigh,
 };
 pub use settle::{
@@ -49,9 +51,10 @@ pub use settle::{
 #[macro_export]
 macro_rules! __retry_core_function_name {
     ($function:literal) => {{
-        static PATH: $crate::__private::FunctionName =
-            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function), || {});
-        $crate::__private::Name::Function(&PATH)
+        static FUNCTION: $crate::__private::FunctionName =
+            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function));
+        static PATH: $crate::__private::Path = $crate::__private::Path::new(&FUNCTION, || {});
+        $crate::__private::Name::Path(&PATH)
     }};
 }
 pub use __retry_core_function_name as function_name;

@@ -1,7 +1,7 @@
 //! Functions with which the expansion of `#[retryable]` runs attempts: thin wrappers of [`Call`]. Through them, rustc reports
 //! a wrong type once, at the user's tokens.
 
-pub use crate::operation::{Call, FunctionName, Name, Operation};
+pub use crate::operation::{Call, FunctionName, Name, Operation, Path};
 
 use super::accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,

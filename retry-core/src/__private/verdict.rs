@@ -64,7 +64,7 @@ impl<V: Verdict> Verdict for &V {
 
 /// The answers of a classification. Each method has the name of a method of [`RetryInfo`], and returns `None` if the
 /// classification does not give that answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PartialClassification {
     safety: Option<RetrySafety>,
     all: Option<Classification>,

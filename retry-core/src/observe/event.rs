@@ -16,7 +16,9 @@ pub struct Event {
     /// [`Retry::name`](crate::Retry::name).
     ///
     /// The path of a method includes its type, as in `crate::module::Type::method`. The path of a trait method is
-    /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out.
+    /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out, also those of the functions
+    /// around a closure. Only the type in a path with a trait is the one that is used: a closure in `impl<T> Trait for T` has a
+    /// name for each type, so give it a [name](crate::Retry::name).
     pub operation: &'static str,
     /// The id of the operation. All of its events have the same one, and so has
     /// [`AttemptContext::operation_id`](crate::AttemptContext::operation_id).
@@ -154,6 +156,8 @@ pub enum EventKind {
         reason: RetryError,
         /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended before an attempt.
         error_type: Option<RetryErrorType>,
+        /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
+        waiting: Option<u32>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
@@ -168,6 +172,8 @@ pub enum EventKind {
         /// Whether the strategy recorded the success. It does not if it refused the initial token, or if the token is
         /// foreign.
         recorded: bool,
+        /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
+        waiting: Option<u32>,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a

@@ -147,23 +147,22 @@ impl Observer for MetricsObserver {
                 let series = self.series(event);
                 series.retries(name_of(error_type)).increment(1);
                 series.backoff.record(delay);
-                series.set_levels(Levels { quota, quota_mode, send_rate });
+                series.set_levels(Levels { waiting: None, quota, quota_mode, send_rate });
             }
             EventKind::WaitingForService { waiting, quota, quota_mode, send_rate, .. } => {
                 let series = self.series(event);
-                series.set_levels(Levels { quota, quota_mode, send_rate });
-                series.set_waiting(waiting);
+                series.set_levels(Levels { waiting, quota, quota_mode, send_rate });
             }
             EventKind::Released { waited, waiting } => {
                 let series = self.series(event);
                 series.service_wait.record(waited);
                 series.set_waiting(waiting);
             }
-            EventKind::Stopped { reason, quota, quota_mode, send_rate, .. } => {
-                self.series(event).end(event, reason.as_str(), Levels { quota, quota_mode, send_rate });
+            EventKind::Stopped { reason, waiting, quota, quota_mode, send_rate, .. } => {
+                self.series(event).end(event, reason.as_str(), Levels { waiting, quota, quota_mode, send_rate });
             }
-            EventKind::Succeeded { quota, quota_mode, send_rate, .. } => {
-                self.series(event).end(event, "ok", Levels { quota, quota_mode, send_rate });
+            EventKind::Succeeded { waiting, quota, quota_mode, send_rate, .. } => {
+                self.series(event).end(event, "ok", Levels { waiting, quota, quota_mode, send_rate });
             }
             EventKind::HedgeNotSent { reason } => self.series(event).hedges(reason.as_str()).increment(1),
             EventKind::HedgeEnded { won } => {
@@ -253,6 +252,7 @@ fn describe_all() {
 
 /// The values of the gauges of a strategy.
 struct Levels {
+    waiting: Option<u32>,
     quota: Option<u32>,
     quota_mode: Option<QuotaMode>,
     send_rate: Option<f64>,
@@ -346,16 +346,11 @@ impl Series {
         self.set_levels(levels);
     }
 
-    fn set_levels(&self, Levels { quota, quota_mode, send_rate }: Levels) {
+    fn set_levels(&self, Levels { waiting, quota, quota_mode, send_rate }: Levels) {
+        self.set_waiting(waiting);
         self.set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
         self.set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
         self.set(&self.send_rate, &SEND_RATE, send_rate);
-        // An operation that is dropped while it waits has no event. But nobody waits if the quota is in another mode.
-        if quota_mode.is_some_and(|mode| mode != QuotaMode::Waiting)
-            && let Some(gauge) = self.waiting.get()
-        {
-            gauge.set(0.0);
-        }
     }
 
     fn set_waiting(&self, waiting: Option<u32>) {

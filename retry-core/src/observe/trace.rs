@@ -171,7 +171,7 @@ mod with_tracing {
                 send_rate,
                 "retry scheduled"
             ),
-            EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate } => event!(
+            EventKind::Stopped { reason, error_type, waiting: _, quota, quota_mode, send_rate } => event!(
                 level,
                 "stopped",
                 operation,
@@ -185,7 +185,7 @@ mod with_tracing {
                 send_rate,
                 "stopped"
             ),
-            EventKind::Succeeded { recorded, quota, quota_mode, send_rate } => {
+            EventKind::Succeeded { recorded, waiting: _, quota, quota_mode, send_rate } => {
                 event!(
                     level,
                     "succeeded",

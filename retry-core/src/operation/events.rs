@@ -26,6 +26,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         };
         call.tell(&self.observed, level, attempts, || EventKind::Succeeded {
             recorded,
+            waiting: call.strategy.waiting_operations(),
             quota: call.strategy.quota_level(),
             quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
@@ -100,6 +101,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let kind = || EventKind::Stopped {
             reason,
             error_type,
+            waiting: call.strategy.waiting_operations(),
             quota: call.strategy.quota_level(),
             quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),

@@ -26,13 +26,14 @@ mod unknown;
 mod wait;
 mod warned;
 
+pub(crate) use crate::support::KeptOutcome;
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub use driver::Driver;
 pub(crate) use driver::{OnRetry, Plain};
 pub(crate) use explored::{Outcome, Place};
 pub use identity::{Beginning, Identified, UnobservedId};
-pub use name::{FunctionName, Name};
+pub use name::{FunctionName, Name, Path};
 pub use race::{Race, Raced, Step};
 pub(crate) use race::{RaceOf, permit};
 pub use release::ReleaseGuard;

@@ -1,6 +1,9 @@
 //! The name of an operation, as observers and events show it.
 
+use crate::support::sync::{PoisonError, RwLock};
 use std::any::type_name;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 /// The name of an operation.
@@ -8,56 +11,107 @@ use std::sync::OnceLock;
 pub enum Name {
     /// A given name.
     Given(&'static str),
-    /// The path of a function.
-    Function(&'static FunctionName),
+    /// The path of a function or of a closure. The two are one variant, so that a name fits into two words.
+    Path(&'static Path),
 }
 
 impl Name {
+    /// Creates the name of a closure: its own path.
+    #[inline]
+    pub(crate) const fn of_closure<F>() -> Self {
+        Self::Path(const { &Path { path: type_name::<F>, function: &NO_FUNCTION } })
+    }
+
     #[inline]
     pub(crate) fn get(self) -> &'static str {
         match self {
             Self::Given(name) => name,
-            Self::Function(function) => function.get(),
+            Self::Path(path) => path.get(),
         }
     }
 }
 
-/// The path of a function, including the type if it is a method.
+/// A path without generic arguments. It is computed when the name is first needed.
+pub struct Path {
+    /// Returns the type name of a closure.
+    path: fn() -> &'static str,
+    /// The function, or [`NO_FUNCTION`] if it is the path of the closure itself.
+    function: &'static FunctionName,
+}
+
+impl Path {
+    /// Creates the path of the function that contains the closure.
+    pub const fn new<F: Copy>(function: &'static FunctionName, _closure: F) -> Self {
+        Self { path: type_name::<F>, function }
+    }
+
+    #[inline]
+    fn get(&self) -> &'static str {
+        self.function.name.get().copied().unwrap_or_else(|| self.read())
+    }
+
+    #[cold]
+    fn read(&self) -> &'static str {
+        let path = (self.path)();
+        match self.function {
+            FunctionName { plain: Some(plain), name } => name.get_or_init(|| match method_name(path, plain) {
+                Some(name) => name.leak(),
+                None => plain,
+            }),
+            FunctionName { plain: None, .. } => closure_name(path),
+        }
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+/// The name of a function, including the type if it is a method.
 ///
 /// A macro can't determine the type, so it is taken from the type name of a closure inside the function. The closure is
-/// in the static that contains this value. The path is computed when the name is first needed.
+/// in the static that contains the [`Path`].
 #[derive(Debug)]
 pub struct FunctionName {
     /// The module path and the name of the function.
-    plain: &'static str,
-    /// Returns the type name of the closure.
-    path: fn() -> &'static str,
+    plain: Option<&'static str>,
     name: OnceLock<&'static str>,
 }
+
+/// What closures have in place of a function. Its name stays empty.
+static NO_FUNCTION: FunctionName = FunctionName { plain: None, name: OnceLock::new() };
 
 /// The name of the static that holds the name of a function.
 const STATIC: &str = "__RETRYABLE_NAME";
 
 impl FunctionName {
-    /// Creates the name of the function that contains the closure. `plain` is the module path and the name of the
-    /// function.
-    pub const fn new<F: Copy>(plain: &'static str, _closure: F) -> Self {
-        Self { plain, path: type_name::<F>, name: OnceLock::new() }
+    /// Creates the name of a function from its module path and name.
+    pub const fn new(plain: &'static str) -> Self {
+        Self { plain: Some(plain), name: OnceLock::new() }
     }
+}
 
-    #[inline]
-    fn get(&self) -> &'static str {
-        self.name.get().copied().unwrap_or_else(|| self.read())
-    }
+/// The names of closures whose paths have generic arguments, by path. A program has a bounded number of paths.
+static CLOSURES: RwLock<BTreeMap<&'static str, &'static str>> = RwLock::new(BTreeMap::new());
 
-    #[cold]
-    fn read(&self) -> &'static str {
-        let read = || match method_name((self.path)(), self.plain) {
-            Some(name) => name.leak(),
-            None => self.plain,
-        };
-        self.name.get_or_init(read)
+/// Returns the path of a closure without generic arguments.
+fn closure_name(path: &'static str) -> &'static str {
+    if !path.contains('<') {
+        return path;
     }
+    let known = CLOSURES.read().unwrap_or_else(PoisonError::into_inner).get(path).copied();
+    known.unwrap_or_else(|| read_closure_name(path))
+}
+
+/// Keeps the name of a closure. All paths of one closure have the same text as their name.
+#[cold]
+fn read_closure_name(path: &'static str) -> &'static str {
+    let name = without_arguments(path);
+    let mut names = CLOSURES.write().unwrap_or_else(PoisonError::into_inner);
+    let kept = names.values().copied().find(|kept| *kept == name).unwrap_or_else(|| name.leak());
+    names.entry(path).or_insert(kept)
 }
 
 /// Returns the name of a method from the path of a closure in it: `module::Type::method`, or

@@ -24,10 +24,16 @@ impl<K: RetryToken> TokenState<K> {
         std::mem::replace(self, Self::Returned)
     }
 
+    /// Returns the token, if the operation holds it.
+    #[inline]
+    pub(super) fn held(self) -> Option<K> {
+        if let Self::Held(token) = self { Some(token) } else { None }
+    }
+
     /// Returns whether the next attempt waits for the service.
     #[inline]
     pub(super) fn waits_for_service(&self) -> bool {
-        matches!(self, Self::Held(token) if token.delay_source() == DelaySource::Service)
+        K::may_wait() && matches!(self, Self::Held(token) if token.delay_source() == DelaySource::Service)
     }
 
     /// Returns the number of attempts, including the one that the token is for.

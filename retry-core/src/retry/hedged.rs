@@ -6,11 +6,10 @@ use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::Report;
 use crate::operation::{
-    Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
+    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
-use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::ops::ControlFlow;
 use std::pin::pin;

@@ -43,7 +43,6 @@ use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, StdTimer};
-use std::any::type_name;
 
 /// Creates a call that retries an async closure. Its policy and strategy decide whether and when.
 ///
@@ -137,7 +136,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    Retry::new(strategy, type_name::<F>(), attempt, DEFAULT_TIMER)
+    Retry::new(strategy, Name::of_closure::<F>(), attempt, DEFAULT_TIMER)
 }
 
 /// Creates a call as [`retry()`] does, for an async closure that takes the context of each attempt.
@@ -166,7 +165,7 @@ where
     F: FnMut(AttemptContext) -> Fut,
     Fut: Future,
 {
-    Retry::new(strategy, type_name::<F>(), WithContext(attempt), DEFAULT_TIMER)
+    Retry::new(strategy, Name::of_closure::<F>(), WithContext(attempt), DEFAULT_TIMER)
 }
 
 /// Creates a call as [`retry()`] does, for a closure that blocks its thread. The default [timer](Retry::timer) is
@@ -193,7 +192,7 @@ where
     Operations: Share<S>,
     F: FnMut() -> R,
 {
-    Retry::new(strategy, type_name::<F>(), Blocking(attempt), StdTimer)
+    Retry::new(strategy, Name::of_closure::<F>(), Blocking(attempt), StdTimer)
 }
 
 /// Creates a call as [`retry_blocking`] does, for a closure that takes the context of each attempt, as in
@@ -220,7 +219,7 @@ where
     Operations: Share<S>,
     F: FnMut(AttemptContext) -> R,
 {
-    Retry::new(strategy, type_name::<F>(), Blocking(WithContext(attempt)), StdTimer)
+    Retry::new(strategy, Name::of_closure::<F>(), Blocking(WithContext(attempt)), StdTimer)
 }
 
 /// A call that retries a closure. It is created by [`retry()`] and started by [`run`](Retry::run) or
@@ -262,8 +261,8 @@ struct Function<S, F> {
 }
 
 impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
-    fn new(strategy: S, name: &'static str, attempt: F, timer: T) -> Self {
-        let function = Function { strategy, attempt, name: Name::Given(name), unlimited: false };
+    fn new(strategy: S, name: Name, attempt: F, timer: T) -> Self {
+        let function = Function { strategy, attempt, name, unlimited: false };
         Self { function, policy: StandardRetryPolicy::new(), timer, observer: Unobserved, limits: Unlimited }
     }
 }

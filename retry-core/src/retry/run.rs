@@ -3,10 +3,11 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored};
+use crate::operation::{
+    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored,
+};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
-use crate::support::KeptOutcome;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::pin;

@@ -145,6 +145,11 @@ impl RetryToken for ErasedToken {
     }
 
     /// The strategy behind the handle may let operations wait.
+    #[inline]
+    fn may_wait() -> bool {
+        true
+    }
+
     fn kept_outcome<R>() -> impl KeptOutcome<R> {
         KeptInWait::<R>::new()
     }

@@ -80,7 +80,17 @@ pub trait RetryToken {
         Duration::ZERO
     }
 
-    /// Returns the place for the last outcome, which an operation returns if it waits for the service in vain. The default keeps
+    /// Returns whether an operation with such a token may wait for the service.
+    #[doc(hidden)]
+    #[inline]
+    fn may_wait() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
+    /// Returns the place for the last outcome, which an operation returns if it waits for the service without success. The default keeps
     /// none, so that the future is `Send` even if the outcome is not.
     #[doc(hidden)]
     #[inline]

@@ -1,48 +1,56 @@
 //! Writes one arm of a method: its answer for one case.
 
-use crate::retry_info::bounds::Need;
-use crate::retry_info::model::{Fault, Field, HintField, Safety, Unit, With};
+use crate::retry_info::model::{Fault, Field, Safety};
 use crate::retry_info::precedence::{Asked, Chain, Hint, Hints, Last};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use crate::retry_info::said::{Read, Response};
+use crate::tokens::local;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
 use std::time::Duration;
-use syn::spanned::Spanned;
-use syn::{Path, parse_quote};
+use syn::Path;
 
 /// An answer that is being written.
 pub(super) struct Arm<'a> {
     krate: &'a Path,
     /// The name of the method, which is the same for all sources of an answer.
     method: Ident,
-    /// The fields that the answer uses, in their order.
-    fields: Vec<&'a Field>,
-    /// The traits that these fields must implement.
-    needs: Vec<Need<'a>>,
+    /// The expression of what the fields say, and the variable that it uses if it is used more than once.
+    said: TokenStream,
+    setup: Option<TokenStream>,
+    read: Read<'a>,
 }
 
 /// An answer.
 pub(super) struct Answer<'a> {
     pub(super) value: TokenStream,
-    /// The fields that it comes from, each bound to its [`name`].
-    pub(super) fields: Vec<&'a Field>,
-    /// The traits that these fields must implement.
-    pub(super) needs: Vec<Need<'a>>,
-}
-
-/// The name that a field is bound to. A missing trait of its type is reported at the type.
-pub(super) fn name(field: &Field) -> Ident {
-    let span = Span::mixed_site().located_at(field.ty.span());
-    format_ident!("__field{}", field.index, span = span)
+    /// The fields that it comes from.
+    pub(super) read: Read<'a>,
 }
 
 impl<'a> Arm<'a> {
     pub(super) fn new(krate: &'a Path, method: &str) -> Self {
         let method = Ident::new(method, Span::mixed_site());
-        Self { krate, method, fields: Vec::new(), needs: Vec::new() }
+        let said = quote!(#krate::__private::Say::say(self));
+        Self { krate, method, said, setup: None, read: Read::default() }
+    }
+
+    /// Makes a variable of what the fields say, if it is used more than once.
+    fn share(&mut self, uses: usize) {
+        if uses > 1 {
+            let (said, variable) = (&self.said, local("said"));
+            self.setup = Some(quote!(let #variable = #said;));
+            self.said = variable.to_token_stream();
+        }
     }
 
     /// Returns the first answer, or otherwise the last resort.
     pub(super) fn answer<T>(mut self, chain: &Chain<'a, T>, word: impl Fn(&T) -> TokenStream) -> Answer<'a> {
+        let asks_last = match &chain.last {
+            Last::Word(_) => false,
+            Last::Status(_, hint) => hint.field.is_some(),
+            Last::Transparent(_) => true,
+        };
+        self.share(chain.asked.len().saturating_add(usize::from(asks_last)));
         let asked = self.ask_all(&chain.asked);
         let last = match &chain.last {
             Last::Word(value) => word(value),
@@ -59,12 +67,15 @@ impl<'a> Arm<'a> {
 
     /// Returns the first retry-after hint, if there is one.
     pub(super) fn hint(mut self, hints: &Hints<'a>) -> Answer<'a> {
+        self.share(hints.asked.len());
         let asked = self.ask_all(&hints.asked);
         self.finish(or_constant(asked, hints.constant))
     }
 
     fn finish(self, value: TokenStream) -> Answer<'a> {
-        Answer { value, fields: self.fields, needs: self.needs }
+        let Self { setup, read, .. } = self;
+        let value = if setup.is_some() { quote!({ #setup #value }) } else { value };
+        Answer { value, read }
     }
 
     fn ask_all(&mut self, asked: &[Asked<'a>]) -> Option<TokenStream> {
@@ -81,27 +92,35 @@ impl<'a> Arm<'a> {
 
     /// Returns an expression of an `Option` of the answer.
     fn ask(&mut self, asked: &Asked<'a>) -> TokenStream {
-        let (krate, method) = (self.krate, self.method.clone());
+        let (said, method) = (self.said.clone(), self.method.clone());
         match asked {
-            Asked::Hint(hint) => self.hint_field(hint),
-            Asked::With(with) => {
-                let verdict = self.with_verdict(with);
-                quote!(#krate::__private::verdict(#verdict).#method())
+            Asked::Hint(hint) => {
+                self.read.wait = Some(hint);
+                quote!(#said.wait())
             }
-            Asked::Safe(field) => self.trait_call(field, "SafeField", "safety"),
+            Asked::With(with) => {
+                self.read.with = Some(with);
+                quote!(#said.with().#method())
+            }
+            Asked::Safe(field) => {
+                self.read.safe = Some(field);
+                quote!(#said.safe())
+            }
             Asked::Code(code, status) => {
-                let code = self.trait_call(code, "ErrorCodeField", "code");
-                let status = some(status.map(|status| quote!(#status)));
-                quote!(#krate::__private::error_code(#code, #status).#method())
+                self.read.response = Some(Response::Code(code, *status));
+                quote!(#said.response().#method())
             }
             Asked::Response { code, status, hint } => {
-                let code = code.map(|code| self.trait_call(code, "ErrorCodeField", "code"));
-                let code = code.unwrap_or_else(|| some(None));
-                let status = self.trait_call(status, "HttpStatusField", "status");
-                let hint = self.status_hint(*hint);
-                quote!(#krate::__private::response(#code, #status, #hint).#method())
+                self.read.wait = self.read.wait.or(hint.field);
+                self.read.response = Some(Response::Status { code: *code, status, hint: *hint });
+                quote!(#said.response().#method())
             }
-            Asked::Source(field) => self.source(field),
+            Asked::Source(field) => {
+                let (then, info) =
+                    (if method == "retry_after" { quote!(and_then) } else { quote!(map) }, self.info_method());
+                self.read.source = Some(field);
+                quote!(#said.source().#then(#info))
+            }
             Asked::Transparent(field) => self.inner(field),
         }
     }
@@ -112,27 +131,19 @@ impl<'a> Arm<'a> {
         let classified = if hint.field.is_none() && hint.constant.is_none() {
             quote!(#krate::classify::http::status(#status).#method())
         } else {
-            let hint = self.status_hint(hint);
+            self.read.wait = self.read.wait.or(hint.field);
+            let said = &self.said;
+            let hint = or_constant(hint.field.map(|_| quote!(#said.wait())), hint.constant);
             quote!(#krate::classify::http::status_with(#status, #hint).#method())
         };
         if hint.field.is_none() { quote!(const { #classified }) } else { classified }
     }
 
-    /// Returns the answer of an inner error, if there is one.
-    fn source(&mut self, field: &'a Field) -> TokenStream {
-        let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
-        let then = if self.method == "retry_after" { quote!(and_then) } else { quote!(map) };
-        let name = self.bind(field);
-        self.needs.push(Need { ty, bound: parse_quote!(#krate::__private::SourceField), is_error: true });
-        quote!(#krate::__private::source::<#ty>(#name).#then(#method))
-    }
-
     /// Returns the answer of the inner error of a `transparent` wrapper.
     fn inner(&mut self, field: &'a Field) -> TokenStream {
-        let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
-        let name = self.bind(field);
-        self.needs.push(Need { ty, bound: parse_quote!(#krate::RetryInfo), is_error: true });
-        quote!(#method(#krate::__private::inner::<#ty>(#name)))
+        let (said, method) = (&self.said, self.info_method());
+        self.read.transparent = Some(field);
+        quote!(#method(#said.inner()))
     }
 
     /// Returns the path of the method.
@@ -140,57 +151,6 @@ impl<'a> Arm<'a> {
         let (krate, method) = (self.krate, &self.method);
         let info = if method == "fault" { quote!(ErrorInfo) } else { quote!(RetryInfo) };
         quote!(#krate::#info::#method)
-    }
-
-    /// Returns the call of a function under `with`. Its span is that of the function's path, where rustc reports a
-    /// wrong type.
-    fn with_verdict(&mut self, with: &'a With) -> TokenStream {
-        let path = &with.path;
-        let arguments = with.fields.iter().map(|field| {
-            let mut name = self.bind(field);
-            name.set_span(Span::mixed_site());
-            name
-        });
-        let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#(#arguments),*));
-        arguments.set_span(path.path.segments.last().map_or_else(Span::call_site, Spanned::span));
-        let arguments = TokenTree::Group(arguments);
-        quote_spanned!(path.span()=> &#path #arguments)
-    }
-
-    fn hint_field(&mut self, hint: &'a HintField) -> TokenStream {
-        let number = |arm: &mut Self| arm.trait_call(&hint.field, "RetryAfterNumber", "number");
-        match hint.unit {
-            None => self.trait_call(&hint.field, "RetryAfterField", "wait"),
-            Some(Unit::Secs) => {
-                let number = number(self);
-                quote!(#number.map(::core::time::Duration::from_secs))
-            }
-            Some(Unit::Millis) => {
-                let number = number(self);
-                quote!(#number.map(::core::time::Duration::from_millis))
-            }
-        }
-    }
-
-    fn status_hint(&mut self, hint: Hint<'a>) -> TokenStream {
-        let field = hint.field.map(|field| self.hint_field(field));
-        or_constant(field, hint.constant)
-    }
-
-    /// Returns the answer of a field, by the trait for this kind of field.
-    fn trait_call(&mut self, field: &'a Field, name: &str, method: &str) -> TokenStream {
-        let (krate, ty) = (self.krate, &field.ty);
-        let [name, method] = [name, method].map(|name| Ident::new(name, Span::mixed_site()));
-        let field = self.bind(field);
-        self.needs.push(Need { ty, bound: parse_quote!(#krate::__private::#name), is_error: false });
-        quote!(<#ty as #krate::__private::#name>::#method(#field))
-    }
-
-    fn bind(&mut self, field: &'a Field) -> Ident {
-        if let Err(place) = self.fields.binary_search_by_key(&field.index, |asked| asked.index) {
-            self.fields.insert(place, field);
-        }
-        name(field)
     }
 }
 
@@ -211,7 +171,7 @@ pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
 }
 
 /// Returns the answer of the fields, or otherwise the constant.
-fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
+pub(super) fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
     let constant = constant.map(|constant| {
         let (secs, nanos) = (constant.as_secs(), constant.subsec_nanos());
         quote!(::core::time::Duration::new(#secs, #nanos))
@@ -226,6 +186,6 @@ fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenS
     }
 }
 
-fn some(value: Option<TokenStream>) -> TokenStream {
+pub(super) fn some(value: Option<TokenStream>) -> TokenStream {
     value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
 }

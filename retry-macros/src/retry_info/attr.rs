@@ -41,6 +41,19 @@ pub(super) struct Input {
     pub(super) kind: Kind,
 }
 
+impl Input {
+    /// Returns the functions under `with`.
+    pub(super) fn functions(&self) -> Vec<ExprPath> {
+        let cases = match &self.kind {
+            Kind::Enum { variants, .. } => variants.as_slice(),
+            Kind::Struct(case) => std::slice::from_ref(case),
+        };
+        let of_cases = cases.iter().filter_map(|case| case.options.with.as_ref());
+        let of_fields = cases.iter().flat_map(|case| &case.fields).filter_map(|field| field.with.as_ref());
+        of_cases.chain(of_fields).map(|(_, function)| function.clone()).collect()
+    }
+}
+
 pub(super) enum Kind {
     /// `is_read` says whether the options on the enum could be read.
     Enum {

@@ -1,37 +1,39 @@
 //! Writes the two impls. It cannot fail.
 
 use crate::retry_info::arm::{self, Answer, Arm};
-use crate::retry_info::bounds::{self, Need};
+use crate::retry_info::bounds;
 use crate::retry_info::model::{Fault, Model, Says};
+use crate::retry_info::said::{self, Read};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{DeriveInput, Path};
+use syn::{DeriveInput, ExprPath, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
-    let Model { ident, generics, crate_path: krate, cases: _ } = model;
+    let Model { ident, generics, crate_path: krate, cases } = model;
     let no_fault = arm::fault(Fault::Other, krate);
-    let mut needs = Vec::new();
+    let mut reads: Vec<Read<'_>> = cases.iter().map(|_| Read::default()).collect();
 
-    let fault = method(model, "fault", &quote!(#krate::ErrorFault), Some(&no_fault), &mut needs, &|arm, says| {
+    let fault = method(model, "fault", &quote!(#krate::ErrorFault), Some(&no_fault), &mut reads, &|arm, says| {
         arm.answer(&says.fault(), |fault| arm::fault(*fault, krate))
     });
-    let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut needs, &|arm, says| {
+    let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut reads, &|arm, says| {
         arm.answer(&says.safety(), |safety| arm::safety(*safety, krate))
     });
     let (bool, no) = (quote!(::core::primitive::bool), quote!(false));
-    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut needs, &|arm, says| {
+    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut reads, &|arm, says| {
         arm.answer(&says.throttling(), ToTokens::to_token_stream)
     });
-    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut needs, &|arm, says| {
+    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut reads, &|arm, says| {
         arm.answer(&says.timeout(), ToTokens::to_token_stream)
     });
-    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut needs, &|arm, says| {
+    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut reads, &|arm, says| {
         arm.answer(&says.conflict(), ToTokens::to_token_stream)
     });
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
-        method(model, "retry_after", &wait, Some(&no_wait), &mut needs, &|arm, says| arm.hint(&says.retry_after()));
+        method(model, "retry_after", &wait, Some(&no_wait), &mut reads, &|arm, says| arm.hint(&says.retry_after()));
+    let (say, needs) = said::say(model, &reads).map_or_else(Default::default, |(say, needs)| (Some(say), needs));
 
     let mut generics = generics.clone();
     let bounds = bounds::of(model, &needs);
@@ -45,6 +47,15 @@ pub(super) fn expand(model: &Model) -> TokenStream {
         }
     });
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let say = say.map(|say| {
+        quote! {
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #impl_generics #krate::__private::Say for #ident #type_generics #where_clause {
+                fn say(&self) -> #krate::__private::Said<'_> { #say }
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::ErrorInfo for #ident #type_generics #where_clause {
@@ -59,60 +70,60 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             #retry_after
             #no_answer
         }
+        #say
     }
 }
 
-/// Returns empty impls, so that rustc does not report a mistake more than once.
-pub(super) fn fallback(input: &DeriveInput, krate: &Path) -> TokenStream {
+/// Returns impls that say nothing, with the errors in one of them, so that rustc reports nothing that follows from them: the
+/// impls exist, and the functions under `with` are used. In a body with an error, rustc does not ask for the types of functions
+/// that are generic.
+pub(super) fn fallback(input: &DeriveInput, krate: &Path, errors: &TokenStream, functions: &[ExprPath]) -> TokenStream {
     let DeriveInput { ident, generics, .. } = input;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::ErrorInfo for #ident #type_generics #where_clause {}
         #[automatically_derived]
-        impl #impl_generics #krate::RetryInfo for #ident #type_generics #where_clause {}
+        impl #impl_generics #krate::RetryInfo for #ident #type_generics #where_clause {
+            fn is_throttle(&self) -> ::core::primitive::bool {
+                #errors
+                #(let _ = &#functions;)*
+                false
+            }
+        }
     }
 }
 
 /// Returns a method, a match in which cases with the same answer are merged. It is omitted if it equals the default
-/// of the trait.
+/// of the trait. What it reads of the fields of each case is added to `reads`.
 fn method<'a>(
     model: &'a Model,
     name: &str,
     result: &TokenStream,
     default: Option<&TokenStream>,
-    needs: &mut Vec<Need<'a>>,
+    reads: &mut [Read<'a>],
     answer: &dyn Fn(Arm<'a>, &'a Says) -> Answer<'a>,
 ) -> TokenStream {
-    let mut plain: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
-    let mut arms = Vec::new();
-    for case in &model.cases {
+    let mut answers: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
+    for (case, reads) in model.cases.iter().zip(reads) {
         let variant = case.variant.iter();
-        let path = quote!(Self #(::#variant)*);
-        let answer = answer(Arm::new(&model.crate_path, name), &case.says);
-        let value = answer.value;
-        needs.extend(answer.needs);
-        if answer.fields.is_empty() {
-            let pattern = quote!(#path { .. });
-            match plain.iter_mut().find(|(other, _)| other.to_string() == value.to_string()) {
-                Some((_, patterns)) => patterns.push(pattern),
-                None => plain.push((value, vec![pattern])),
-            }
-        } else {
-            let members = answer.fields.iter().map(|field| &field.member);
-            let names = answer.fields.iter().map(|field| arm::name(field));
-            arms.push(quote!(#path { #(#members: #names,)* .. } => #value,));
+        let pattern = quote!(Self #(::#variant)* { .. });
+        let Answer { value, read } = answer(Arm::new(&model.crate_path, name), &case.says);
+        reads.add(read);
+        match answers.iter_mut().find(|(other, _)| other.to_string() == value.to_string()) {
+            Some((_, patterns)) => patterns.push(pattern),
+            None => answers.push((value, vec![pattern])),
         }
     }
-    let body = match (plain.as_slice(), arms.as_slice()) {
-        ([], []) => return TokenStream::new(),
-        ([(only, _)], []) if default.is_some_and(|default| default.to_string() == only.to_string()) => {
+    let body = match answers.as_slice() {
+        [] => return TokenStream::new(),
+        [(only, _)] if default.is_some_and(|default| default.to_string() == only.to_string()) => {
             return TokenStream::new();
         }
-        ([(only, _)], []) => quote!(#only),
-        _ => {
-            let plain = plain.iter().map(|(value, patterns)| quote!(#(#patterns)|* => #value,));
-            quote!(match self { #(#plain)* #(#arms)* })
+        [(only, _)] => quote!(#only),
+        answers => {
+            let arms = answers.iter().map(|(value, patterns)| quote!(#(#patterns)|* => #value,));
+            quote!(match self { #(#arms)* })
         }
     };
     let name = format_ident!("{name}");

@@ -7,6 +7,7 @@ mod expand;
 mod marks;
 mod model;
 mod precedence;
+mod said;
 #[cfg(test)]
 mod snapshots;
 mod tables;
@@ -15,23 +16,22 @@ mod validate;
 
 use crate::diagnostics::Diagnostics;
 use proc_macro2::TokenStream;
-use quote::quote;
 use syn::DeriveInput;
 
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    let mut crate_path = None;
+    let (mut crate_path, mut functions) = (None, Vec::new());
     let model = Diagnostics::collect(|diagnostics| {
         let input = attr::read(input, diagnostics)?;
         crate_path.clone_from(&input.crate_path);
+        functions = input.functions();
         Some(validate::validate(input, diagnostics))
     });
     match model {
         Ok(model) => expand::expand(&model),
         Err(error) => {
-            // Empty impls, so that rustc does not report missing impls in the rest of the program.
-            let errors = error.to_compile_error();
-            let fallback = expand::fallback(input, &crate_path.unwrap_or_else(validate::default_crate));
-            quote!(#errors #fallback)
+            // Impls that say nothing, so that rustc does not report missing impls in the rest of the program.
+            let krate = crate_path.unwrap_or_else(validate::default_crate);
+            expand::fallback(input, &krate, &error.to_compile_error(), &functions)
         }
     }
 }

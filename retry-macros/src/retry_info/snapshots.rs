@@ -3,6 +3,7 @@
 //! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` updates the expected code. Read the difference.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+#![allow(clippy::too_many_lines, reason = "expanded code is long")]
 
 use crate::snapshots::pretty;
 use expect_test::{Expect, expect};
@@ -37,9 +38,9 @@ fn an_enum() {
                             ::retry_core::ErrorFault::Client
                         }
                         Self::Timeout { .. } => ::retry_core::ErrorFault::Other,
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::ErrorInfo::fault(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
@@ -52,9 +53,9 @@ fn an_enum() {
                         Self::SlowDown { .. } => ::retry_core::RetrySafety::Yes,
                         Self::Timeout { .. } => ::retry_core::RetrySafety::Maybe,
                         Self::NoSuchKey { .. } => ::retry_core::RetrySafety::No,
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::RetryInfo::is_retry_safe(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
@@ -63,9 +64,9 @@ fn an_enum() {
                     match self {
                         Self::SlowDown { .. } => true,
                         Self::Timeout { .. } | Self::NoSuchKey { .. } => false,
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::RetryInfo::is_throttle(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
@@ -74,9 +75,9 @@ fn an_enum() {
                     match self {
                         Self::SlowDown { .. } | Self::NoSuchKey { .. } => false,
                         Self::Timeout { .. } => true,
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::RetryInfo::is_timeout(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
@@ -86,30 +87,51 @@ fn an_enum() {
                         Self::SlowDown { .. } | Self::Timeout { .. } | Self::NoSuchKey { .. } => {
                             false
                         }
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::RetryInfo::is_conflict(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
                 }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
+                        Self::SlowDown { .. } => ::retry_core::__private::Say::say(self).wait(),
                         Self::Timeout { .. } | Self::NoSuchKey { .. } => ::core::option::Option::None,
-                        Self::SlowDown { wait: __field0, .. } => {
-                            <Option<
-                                Duration,
-                            > as ::retry_core::__private::RetryAfterField>::wait(__field0)
-                        }
-                        Self::Transport { 0: __field0, .. } => {
+                        Self::Transport { .. } => {
                             ::retry_core::RetryInfo::retry_after(
-                                ::retry_core::__private::inner::<TransportError>(__field0),
+                                ::retry_core::__private::Say::say(self).inner(),
                             )
                         }
                     }
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl ::retry_core::__private::Say for StoreError {
+                fn say(&self) -> ::retry_core::__private::Said<'_> {
+                    match self {
+                        Self::SlowDown { wait: __field0, .. } => {
+                            ::retry_core::__private::said()
+                                .set_wait(
+                                    <Option<
+                                        Duration,
+                                    > as ::retry_core::__private::RetryAfterField>::wait(__field0),
+                                )
+                        }
+                        Self::Transport { 0: __field0, .. } => {
+                            ::retry_core::__private::said()
+                                .set_source(
+                                    ::core::option::Option::Some(
+                                        ::retry_core::__private::inner::<TransportError>(__field0),
+                                    ),
+                                )
+                        }
+                        _ => ::retry_core::__private::said(),
+                    }
                 }
             }
         "#]],
@@ -130,13 +152,7 @@ fn a_generic_struct() {
                 &'a E: ::retry_core::RetryInfo,
             {
                 fn fault(&self) -> ::retry_core::ErrorFault {
-                    match self {
-                        Self { 0: __field0, .. } => {
-                            ::retry_core::ErrorInfo::fault(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
-                        }
-                    }
+                    ::retry_core::ErrorInfo::fault(::retry_core::__private::Say::say(self).inner())
                 }
             }
             #[automatically_derived]
@@ -145,47 +161,46 @@ fn a_generic_struct() {
                 &'a E: ::retry_core::RetryInfo,
             {
                 fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
-                    match self {
-                        Self { 0: __field0, .. } => {
-                            ::retry_core::RetryInfo::is_retry_safe(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
-                        }
-                    }
+                    ::retry_core::RetryInfo::is_retry_safe(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
                 }
                 fn is_throttle(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { 0: __field0, .. } => {
-                            ::retry_core::RetryInfo::is_throttle(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
-                        }
-                    }
+                    ::retry_core::RetryInfo::is_throttle(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
                 }
                 fn is_timeout(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { 0: __field0, .. } => {
-                            ::retry_core::RetryInfo::is_timeout(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
-                        }
-                    }
+                    ::retry_core::RetryInfo::is_timeout(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
                 }
                 fn is_conflict(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { 0: __field0, .. } => {
-                            ::retry_core::RetryInfo::is_conflict(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
-                        }
-                    }
+                    ::retry_core::RetryInfo::is_conflict(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
                 }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    ::retry_core::RetryInfo::retry_after(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl<'a, E: Error> ::retry_core::__private::Say for Wrapper<'a, E>
+            where
+                &'a E: ::retry_core::RetryInfo,
+            {
+                fn say(&self) -> ::retry_core::__private::Said<'_> {
                     match self {
                         Self { 0: __field0, .. } => {
-                            ::retry_core::RetryInfo::retry_after(
-                                ::retry_core::__private::inner::<&'a E>(__field0),
-                            )
+                            ::retry_core::__private::said()
+                                .set_source(
+                                    ::core::option::Option::Some(
+                                        ::retry_core::__private::inner::<&'a E>(__field0),
+                                    ),
+                                )
                         }
                     }
                 }
@@ -213,13 +228,10 @@ fn constant_statuses() {
                         Self::TooMany { .. } => {
                             const { ::retry_core::classify::http::status(429u16).fault() }
                         }
-                        Self::Busy { 0: __field0, .. } => {
+                        Self::Busy { .. } => {
                             ::retry_core::classify::http::status_with(
                                     503u16,
-                                    <Option<
-                                        u64,
-                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                        .map(::core::time::Duration::from_secs),
+                                    ::retry_core::__private::Say::say(self).wait(),
                                 )
                                 .fault()
                         }
@@ -249,13 +261,10 @@ fn constant_statuses() {
                         Self::TooMany { .. } => {
                             const { ::retry_core::classify::http::status(429u16).is_timeout() }
                         }
-                        Self::Busy { 0: __field0, .. } => {
+                        Self::Busy { .. } => {
                             ::retry_core::classify::http::status_with(
                                     503u16,
-                                    <Option<
-                                        u64,
-                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                        .map(::core::time::Duration::from_secs),
+                                    ::retry_core::__private::Say::say(self).wait(),
                                 )
                                 .is_timeout()
                         }
@@ -266,13 +275,10 @@ fn constant_statuses() {
                         Self::TooMany { .. } => {
                             const { ::retry_core::classify::http::status(429u16).is_conflict() }
                         }
-                        Self::Busy { 0: __field0, .. } => {
+                        Self::Busy { .. } => {
                             ::retry_core::classify::http::status_with(
                                     503u16,
-                                    <Option<
-                                        u64,
-                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                        .map(::core::time::Duration::from_secs),
+                                    ::retry_core::__private::Say::say(self).wait(),
                                 )
                                 .is_conflict()
                         }
@@ -281,16 +287,29 @@ fn constant_statuses() {
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
                         Self::TooMany { .. } => ::core::option::Option::None,
-                        Self::Busy { 0: __field0, .. } => {
-                            <Option<
-                                u64,
-                            > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                .map(::core::time::Duration::from_secs)
-                        }
+                        Self::Busy { .. } => ::retry_core::__private::Say::say(self).wait(),
                     }
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl ::retry_core::__private::Say for ApiError {
+                fn say(&self) -> ::retry_core::__private::Said<'_> {
+                    match self {
+                        Self::Busy { 0: __field0, .. } => {
+                            ::retry_core::__private::said()
+                                .set_wait(
+                                    <Option<
+                                        u64,
+                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
+                                        .map(::core::time::Duration::from_secs),
+                                )
+                        }
+                        _ => ::retry_core::__private::said(),
+                    }
                 }
             }
         "#]],
@@ -313,81 +332,53 @@ fn a_status_and_a_code() {
             #[automatically_derived]
             impl ::retry_core::ErrorInfo for Answered {
                 fn fault(&self) -> ::retry_core::ErrorFault {
-                    match self {
-                        Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::response(
-                                    <String as ::retry_core::__private::ErrorCodeField>::code(
-                                        __field1,
-                                    ),
-                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                        __field0,
-                                    ),
-                                    ::core::option::Option::None,
-                                )
-                                .fault()
-                                .unwrap_or(::retry_core::ErrorFault::Other)
-                        }
-                    }
+                    ::retry_core::__private::Say::say(self)
+                        .response()
+                        .fault()
+                        .unwrap_or(::retry_core::ErrorFault::Other)
                 }
             }
             #[automatically_derived]
             impl ::retry_core::RetryInfo for Answered {
                 fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
-                    match self {
-                        Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::response(
-                                    <String as ::retry_core::__private::ErrorCodeField>::code(
-                                        __field1,
-                                    ),
-                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                        __field0,
-                                    ),
-                                    ::core::option::Option::None,
-                                )
-                                .is_retry_safe()
-                                .unwrap_or(::retry_core::RetrySafety::Maybe)
-                        }
-                    }
+                    ::retry_core::__private::Say::say(self)
+                        .response()
+                        .is_retry_safe()
+                        .unwrap_or(::retry_core::RetrySafety::Maybe)
                 }
                 fn is_throttle(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::response(
-                                    <String as ::retry_core::__private::ErrorCodeField>::code(
-                                        __field1,
-                                    ),
-                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                        __field0,
-                                    ),
-                                    ::core::option::Option::None,
-                                )
-                                .is_throttle()
-                                .unwrap_or(false)
-                        }
-                    }
+                    ::retry_core::__private::Say::say(self).response().is_throttle().unwrap_or(false)
                 }
                 fn is_timeout(&self) -> ::core::primitive::bool {
                     true
                 }
                 fn is_conflict(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::response(
-                                    <String as ::retry_core::__private::ErrorCodeField>::code(
-                                        __field1,
-                                    ),
-                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                        __field0,
-                                    ),
-                                    ::core::option::Option::None,
-                                )
-                                .is_conflict()
-                                .unwrap_or(false)
-                        }
-                    }
+                    ::retry_core::__private::Say::say(self).response().is_conflict().unwrap_or(false)
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl ::retry_core::__private::Say for Answered {
+                fn say(&self) -> ::retry_core::__private::Said<'_> {
+                    match self {
+                        Self { status: __field0, code: __field1, .. } => {
+                            ::retry_core::__private::said()
+                                .set_response(
+                                    ::retry_core::__private::response(
+                                        <String as ::retry_core::__private::ErrorCodeField>::code(
+                                            __field1,
+                                        ),
+                                        <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                            __field0,
+                                        ),
+                                        ::core::option::Option::None,
+                                    ),
+                                )
+                        }
+                    }
                 }
             }
         "#]],
@@ -422,55 +413,67 @@ fn verdicts_and_a_source() {
                 Box<E>: my::retry::RetryInfo,
             {
                 fn is_retry_safe(&self) -> my::retry::RetrySafety {
-                    match self {
-                        Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
-                                .is_retry_safe()
-                                .or_else(|| <Option<
-                                    bool,
-                                > as my::retry::__private::SafeField>::safety(__field0))
-                                .unwrap_or(my::retry::RetrySafety::Yes)
-                        }
+                    {
+                        let __said = my::retry::__private::Say::say(self);
+                        __said
+                            .with()
+                            .is_retry_safe()
+                            .or_else(|| __said.safe())
+                            .unwrap_or(my::retry::RetrySafety::Yes)
                     }
                 }
                 fn is_throttle(&self) -> ::core::primitive::bool {
                     true
                 }
                 fn is_timeout(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
-                                .is_timeout()
-                                .or_else(|| {
-                                    my::retry::__private::source::<Box<E>>(__field1)
-                                        .map(my::retry::RetryInfo::is_timeout)
-                                })
-                                .unwrap_or(false)
-                        }
+                    {
+                        let __said = my::retry::__private::Say::say(self);
+                        __said
+                            .with()
+                            .is_timeout()
+                            .or_else(|| __said.source().map(my::retry::RetryInfo::is_timeout))
+                            .unwrap_or(false)
                     }
                 }
                 fn is_conflict(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
-                                .is_conflict()
-                                .or_else(|| {
-                                    my::retry::__private::source::<Box<E>>(__field1)
-                                        .map(my::retry::RetryInfo::is_conflict)
-                                })
-                                .unwrap_or(false)
-                        }
+                    {
+                        let __said = my::retry::__private::Say::say(self);
+                        __said
+                            .with()
+                            .is_conflict()
+                            .or_else(|| __said.source().map(my::retry::RetryInfo::is_conflict))
+                            .unwrap_or(false)
                     }
                 }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    {
+                        let __said = my::retry::__private::Say::say(self);
+                        __said
+                            .with()
+                            .retry_after()
+                            .or_else(|| __said.source().and_then(my::retry::RetryInfo::retry_after))
+                    }
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl<E> my::retry::__private::Say for JobError<E>
+            where
+                Box<E>: my::retry::RetryInfo,
+            {
+                fn say(&self) -> my::retry::__private::Said<'_> {
                     match self {
                         Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
-                                .retry_after()
-                                .or_else(|| {
-                                    my::retry::__private::source::<Box<E>>(__field1)
-                                        .and_then(my::retry::RetryInfo::retry_after)
-                                })
+                            my::retry::__private::said()
+                                .set_with(
+                                    my::retry::__private::verdict(&Self::judge(__field0, __field1)),
+                                )
+                                .set_safe(
+                                    <Option<
+                                        bool,
+                                    > as my::retry::__private::SafeField>::safety(__field0),
+                                )
+                                .set_source(my::retry::__private::source::<Box<E>>(__field1))
                         }
                     }
                 }
@@ -489,17 +492,61 @@ fn a_half_typed_derive() {
                 SlowDown(T),
             }
         },
-        &expect![[r#"
-            ::core::compile_error! {
-                "expected an expression after `=`"
-            }
-            ::core::compile_error! {
-                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
-            }
+        &expect![[r##"
             #[automatically_derived]
             impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}
             #[automatically_derived]
-            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {}
-        "#]],
+            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {
+                fn is_throttle(&self) -> ::core::primitive::bool {
+                    ::core::compile_error! {
+                        "expected an expression after `=`"
+                    }
+                    ::core::compile_error! {
+                        "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
+                    }
+                    false
+                }
+            }
+        "##]],
     );
+}
+
+/// rustc reports a wrong type at each use, so each field is used once.
+#[test]
+fn each_field_is_read_in_one_method() {
+    let expanded = super::derive(&syn::parse_quote! {
+        enum Failure {
+            #[retry(with = classify)]
+            Classified(Inner),
+            Answered {
+                #[retry(error_code)]
+                code: String,
+                #[retry(http_status)]
+                status: u16,
+                #[retry(retry_after)]
+                wait: Duration,
+                #[retry(safe)]
+                is_safe: bool,
+                #[retry(source)]
+                source: Inner,
+            },
+            #[retry(http_status = 429)]
+            Limited { #[retry(retry_after(secs))] secs: u64 },
+            #[retry(transparent)]
+            Other(Inner),
+        }
+    });
+    let expanded = expanded.to_string();
+    for reads in [
+        "& classify (",
+        "ErrorCodeField >",
+        "HttpStatusField >",
+        "RetryAfterField >",
+        "RetryAfterNumber >",
+        "SafeField >",
+        "__private :: source ::",
+        "__private :: inner ::",
+    ] {
+        assert_eq!(expanded.matches(reads).count(), 1, "{reads}");
+    }
 }

@@ -238,7 +238,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.limits.long_polling = true;
             }
             RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
-            RetryableOption::Context => read.context = read_name(&option, diagnostics),
+            RetryableOption::Context => read.context = Some(read_name(&option, diagnostics)),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),
             RetryableOption::OnRetry => read.on_retry = option.expr("|error, event| ..", diagnostics),
@@ -263,6 +263,11 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
         ));
     }
     read
+}
+
+/// Whether this is the name of an option.
+pub(super) fn is_known(name: &Path) -> bool {
+    OPTIONS.options.iter().any(|(option, _)| name.is_ident(option))
 }
 
 fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Strategy> {
@@ -308,14 +313,15 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
     }
 }
 
-fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Ident> {
+fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Ident {
     if let Some(Expr::Path(path)) = option.value()
         && let Some(name) = path.path.get_ident().filter(|name| *name != "self")
     {
-        return Some(name.clone());
+        return name.clone();
     }
     diagnostics.error(option, format!("name a variable for the body to use: `{0} = {0}`", option.name));
-    None
+    // The body probably uses this name.
+    option.name.clone()
 }
 
 fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {

@@ -9,6 +9,7 @@ mod limits;
 mod model;
 mod moved;
 mod rebind;
+mod refused;
 mod settle;
 mod signature;
 mod strategy;
@@ -17,19 +18,24 @@ mod validate;
 mod weight;
 
 use crate::diagnostics::Diagnostics;
+use crate::retryable::refused::Named;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut named = None;
     let retried = Diagnostics::collect(|diagnostics| {
+        let written = options.clone();
         let options = attr::read(options, diagnostics);
         let function = signature::parse(item.clone(), options.blocking.is_some(), diagnostics)?;
+        named = Some(Named::of(&options, written, &function));
         validate::validate(options, function, diagnostics)
     });
-    match retried {
-        Ok(retried) => expand::expand(&retried),
-        Err(error) => {
-            // The item is kept, so that rustc does not report its callers as well.
+    match (retried, named) {
+        (Ok(retried), _) => expand::expand(&retried),
+        // The item is kept, so that rustc does not report its callers as well.
+        (Err(error), Some(named)) => named.refuse(item, &error.to_compile_error()),
+        (Err(error), None) => {
             let errors = error.to_compile_error();
             quote!(#errors #item)
         }

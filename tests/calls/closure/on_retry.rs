@@ -46,7 +46,7 @@ async fn on_retry_gets_each_error_with_the_delay_and_the_last_error_with_the_rea
     let (reason, error_type) = (RetryError::MaxAttempts, Some(RetryErrorType::Timeout));
     assert_eq!(
         stopped.kind,
-        EventKind::Stopped { reason, error_type, quota: Some(495), quota_mode: None, send_rate: None }
+        EventKind::Stopped { reason, error_type, waiting: None, quota: Some(495), quota_mode: None, send_rate: None }
     );
 }
 
@@ -81,7 +81,14 @@ async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
         calls[1],
         (
             SAFE.unwrap_err(),
-            EventKind::Stopped { reason, error_type: None, quota: Some(495), quota_mode: None, send_rate: None }
+            EventKind::Stopped {
+                reason,
+                error_type: None,
+                waiting: None,
+                quota: Some(495),
+                quota_mode: None,
+                send_rate: None
+            }
         )
     );
 }
@@ -92,7 +99,10 @@ async fn on_retry_is_called_when_the_strategy_refused_the_initial_token() {
     let call = retry(&strategy, async || Err::<(), _>(Failed::SAFE));
     let _ = call.on_retry(|_, event| calls.push(event.kind)).run().await;
     let (reason, error_type) = (RetryError::Refused, Some(RetryErrorType::Other));
-    assert_eq!(calls, [EventKind::Stopped { reason, error_type, quota: None, quota_mode: None, send_rate: None }]);
+    assert_eq!(
+        calls,
+        [EventKind::Stopped { reason, error_type, waiting: None, quota: None, quota_mode: None, send_rate: None }]
+    );
 }
 
 #[test]

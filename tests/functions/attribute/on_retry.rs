@@ -54,7 +54,7 @@ async fn each_failure_comes_with_its_error_and_the_delay_and_the_last_one_with_t
     let (reason, error_type) = (RetryError::MaxAttempts, Some(RetryErrorType::Timeout));
     assert_eq!(
         stopped.kind,
-        EventKind::Stopped { reason, error_type, quota: Some(495), quota_mode: None, send_rate: None }
+        EventKind::Stopped { reason, error_type, waiting: None, quota: Some(495), quota_mode: None, send_rate: None }
     );
 }
 
@@ -114,7 +114,10 @@ async fn a_cut_attempt_is_a_failure_and_so_is_the_end_of_the_time() {
         (Err(timed_out), &[(timed_out, "retry_scheduled", 1), (timed_out, "stopped", 2)][..])
     );
     let (reason, quota) = (RetryError::MaxTime, Some(490));
-    assert_eq!(told[1].1, EventKind::Stopped { reason, error_type: None, quota, quota_mode: None, send_rate: None });
+    assert_eq!(
+        told[1].1,
+        EventKind::Stopped { reason, error_type: None, waiting: None, quota, quota_mode: None, send_rate: None }
+    );
 }
 
 // Rule O9.

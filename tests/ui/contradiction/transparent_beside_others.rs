@@ -20,4 +20,8 @@ enum Failure {
     C(#[retry(transparent, source)] Inner, #[retry(with = judge)] u8),
 }
 
+fn judge(_: &u8) -> bool {
+    true
+}
+
 fn main() {}

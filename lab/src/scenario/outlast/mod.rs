@@ -3,9 +3,18 @@
 //! A server is down, hangs or stalls for a time, under an open load, and has the same capacity as before afterwards. So what is saved
 //! up in an outage of `D` seconds at a load `r` takes `D r / (1 - r)` seconds of spare capacity, and operations that live for `P`
 //! seconds after it succeed in a part of `P (1 - r) / (D r)` at most. Each attempt that a server gets while it works off its queue
-//! delays all others, and those of operations that nobody waits for any more are wasted.
+//! delays all others, and an attempt whose operation has ended is wasted.
 //!
 //! Other worlds are jobs: a batch, programs that make one call or some, clients that meet failures in a row.
+//!
+//! Options choose worlds by name or kind, and change or replace them:
+//!
+//! ```sh
+//! lab run outlast --brief --set 'only=["outages"]' --set 'strategies=["new()","evidence"]' --set first_seed=100 --seeds 5 \
+//!     --set 'with={"load":0.6,"live_s":[20],"processes":[1,50]}'
+//! lab run outlast --brief --set 'worlds=[{"name":"down 7 s, then slow","load":0.6,"fault_s":7,
+//!     "faults":[{"fault":"down"},{"fault":{"slow":1.5},"from_s":7,"to_s":60}]}]'
+//! ```
 //!
 //! The references are those of [`outage`](super::outage) and [`faults`](super::faults), and RFC 6817 (LEDBAT) for traffic that uses
 //! what other traffic leaves.
@@ -25,8 +34,8 @@ use super::{Plan, Scenario, UNTUNED, number, share};
 use crate::report::{Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
-use retry_core::quota::NoQuota;
 use retry_core::PatientRetryStrategy;
+use retry_core::quota::NoQuota;
 use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -119,36 +128,36 @@ enum Outcome {
     Jobs(Tally),
 }
 
-/// What matters to a strategy, so that it is run with each of it.
+/// What the results of a strategy depend on. The strategy is run with each value of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Matters {
-    /// Neither of both.
+enum DependsOn {
+    /// Neither the number of processes nor the time that an operation may take.
     Nothing,
     /// The number of processes, each with a quota.
     Processes,
-    /// The number of processes, and how long an operation may take.
+    /// The number of processes, and the time that an operation may take.
     ProcessesAndTime,
 }
 
-/// Returns the strategies to compare.
-fn strategies() -> Vec<(Strategy, Matters)> {
+/// Returns the strategies to compare. A strategy whose operations wait for the service depends on processes and time.
+fn strategies() -> Vec<(Strategy, DependsOn)> {
     let standard = |seed| StandardRetryStrategy::new().seed(seed);
     vec![
-        (Strategy::no_retries(), Matters::Nothing),
-        (Strategy::of("no quota", move |seed| standard(seed).with_quota(NoQuota)), Matters::Nothing),
-        (Strategy::of("new()", standard), Matters::Processes),
-        (Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed)), Matters::Processes),
-        (Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)), Matters::ProcessesAndTime),
+        (Strategy::no_retries(), DependsOn::Nothing),
+        (Strategy::of("no quota", move |seed| standard(seed).with_quota(NoQuota)), DependsOn::Nothing),
+        (Strategy::of("new()", standard), DependsOn::Processes),
+        (Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed)), DependsOn::Processes),
+        (Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)), DependsOn::ProcessesAndTime),
     ]
 }
 
 /// Returns the cases of a world.
-fn cases<'a>(world: &'a World, strategies: &[(Strategy, Matters)]) -> Vec<Case<'a>> {
+fn cases<'a>(world: &'a World, strategies: &[(Strategy, DependsOn)]) -> Vec<Case<'a>> {
     let mut cases = Vec::new();
-    for (strategy, matters) in strategies {
-        let is_one = *matters == Matters::Nothing || world.is_lone || world.jobs.is_some();
+    for (strategy, depends_on) in strategies {
+        let is_one = *depends_on == DependsOn::Nothing || world.is_lone || world.jobs.is_some();
         let processes = if is_one { &[1] } else { &world.processes[..] };
-        let skipped = if *matters == Matters::ProcessesAndTime { 0 } else { world.live_s.len().saturating_sub(1) };
+        let skipped = if *depends_on == DependsOn::ProcessesAndTime { 0 } else { world.live_s.len().saturating_sub(1) };
         for &live_s in world.live_s.iter().skip(skipped) {
             let of = |&processes| Case { world, strategy: strategy.clone(), live_s, processes };
             cases.extend(processes.iter().map(of));
@@ -160,7 +169,7 @@ fn cases<'a>(world: &'a World, strategies: &[(Strategy, Matters)]) -> Vec<Case<'
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values): (Options, Value) = plan.options(Options::short)?;
     let mut strategies = strategies();
-    strategies.extend(plan.strategies.iter().map(|strategy| (strategy.clone(), Matters::Processes)));
+    strategies.extend(plan.strategies.iter().map(|strategy| (strategy.clone(), DependsOn::Processes)));
     strategies.retain(|(strategy, _)| {
         options.strategies.is_empty() || options.strategies.iter().any(|name| name == strategy.name())
     });

@@ -34,10 +34,12 @@ use word::RETRY;
 ///   costs a retry even if it is not. For two minutes after a timeout, successes of retries are not evidence, and it takes
 ///   about three successful first attempts to pay for a retry.
 ///
-/// It has two weaknesses:
+/// It has three weaknesses:
 ///
 /// - **The first timeouts of a new quota are not retried**, until an attempt has succeeded. Otherwise short-lived processes
 ///   would keep a slow server slow.
+/// - **When failures begin, traffic is measured over a short time**, to which half a second is added. So 300 operations of a new
+///   process that fail at the same moment make about 700 retries.
 /// - **Independent failures of a server without room for retries**: if 30 % of the requests fail and the server has 11 % to
 ///   spare, 54 to 62 % of the operations succeed, and 70 % without retries. Switch them off there.
 ///

@@ -28,7 +28,7 @@ pub(super) const SUCCESSES_PER_FAILURE: u32 = 5;
 pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 
 /// The capacity of a quota with little traffic, in which one failure is not a rate: two retries. So the only operation of a process
-/// makes three attempts, however long it waits in between. With less, it depends on the jitter whether it makes the third.
+/// makes at least three attempts, however long it waits in between. With less, it depends on the jitter whether it makes the third.
 /// With three, 1,000 quotas send 1.23 times the load to a server that is down, and 1.49 times through three services.
 pub(super) const FLOOR: u32 = 2 * RETRY;
 

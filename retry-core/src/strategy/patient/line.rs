@@ -15,7 +15,7 @@ use std::time::Duration;
 const CREDIT: u32 = 1;
 /// The price of a send from the line: two fast successes.
 const SEND: u32 = 2;
-/// The most credit that is kept while nobody waits, or after a failure: less than a send. So each failure needs a new fast success
+/// The most credit that is kept while no operation waits, or after a failure: less than a send. So each failure needs a new fast success
 /// before a send follows.
 const KEPT_CREDIT: u32 = 1;
 
@@ -39,10 +39,16 @@ const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
 const GAPS_PER_PROBE: u32 = 8;
 /// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen no success after its first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
-/// The gap from which on a process is a rare caller: its operations wait for less than one gap.
-const RARE_CALLER_GAP: Duration = Duration::from_secs(15);
-/// How long a success shows that the service has answered a rare caller lately.
-const WARM: Duration = Duration::from_secs(90);
+/// The gap from which on a process is a rare caller, for which eight gaps are longer than an operation waits.
+const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
+/// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
+/// without that, a process with one call per minute loses a quarter of the calls where half of the requests fail.
+const WARM_GAPS: u32 = 4;
+/// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
+const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
+
+/// The number of gaps whose mean is used.
+const MEAN_GAPS: u32 = 8;
 
 /// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
 const LEARNED: u32 = 16;
@@ -71,6 +77,8 @@ pub(super) struct Line {
     last_first: Option<Timestamp>,
     /// The mean time between two first attempts.
     gap: Option<Duration>,
+    /// The number of gaps in the mean.
+    gaps: u32,
     learned: u32,
 }
 
@@ -128,6 +136,7 @@ impl Line {
             last_success: None,
             last_first: None,
             gap: None,
+            gaps: 0,
             learned: 0,
         }
     }
@@ -142,7 +151,10 @@ impl Line {
         self.last_send = self.last_send.max(now);
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
-            self.gap = Some(self.gap.map_or(gap, |mean| mean * 7 / 8 + gap / 8));
+            // The mean of the first gaps, and then a moving one: a single short gap at the start would let a rare caller probe often.
+            self.gaps = (self.gaps + 1).min(MEAN_GAPS);
+            let mean = self.gap.unwrap_or_default();
+            self.gap = Some((mean * (self.gaps - 1) + gap) / self.gaps);
         }
         self.learned = self.learned.saturating_add(1);
         if self.learned == LEARNED {
@@ -171,6 +183,7 @@ impl Line {
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
     pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT;
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
@@ -179,7 +192,11 @@ impl Line {
         if latency <= self.fast(least) {
             self.credit += CREDIT;
         }
-        self.spend(now)
+        let mut wakers = self.spend(now);
+        if is_earlier {
+            wakers.extend(self.next_prober());
+        }
+        wakers
     }
 
     /// Returns the longest latency of a fast answer.
@@ -207,12 +224,11 @@ impl Line {
     /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
     /// place.
     pub(super) fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
-        match self.position(ticket) {
-            Some(index) => self.remove(index),
-            None => {
-                self.credit += SEND;
-                Vec::new()
-            }
+        if let Some(index) = self.position(ticket) {
+            self.remove(index)
+        } else {
+            self.credit += SEND;
+            Vec::new()
         }
     }
 
@@ -254,14 +270,16 @@ impl Line {
 
     /// Returns the time of the next probe.
     fn probe_at(&self, now: Timestamp, cold_probe: bool) -> Timestamp {
-        let rare = self.gap.unwrap_or_default().saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT);
-        let is_warm = self.last_success.is_some_and(|at| now.saturating_since(at) < WARM);
+        let gap = self.gap.unwrap_or_default();
+        let since_success = self.last_success.map(|at| now.saturating_since(at));
+        let is_warm =
+            gap >= RARE_CALLER_GAP && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         let wait = if self.least.is_none() {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
-        } else if is_warm && self.probe_wait == FIRST_PROBE_WAIT && self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP) {
+        } else if is_warm && self.probe_wait <= WARM_PROBE_WAIT {
             self.probe_wait
         } else {
-            self.probe_wait.max(rare)
+            self.probe_wait.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
         };
         self.last_send.saturating_add(wait.mul_f64(self.jitter))
     }
@@ -295,7 +313,7 @@ impl Line {
 
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
-        let mut wakers = Vec::new();
+        let (mut wakers, before) = (Vec::new(), self.queue.len());
         let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
@@ -305,14 +323,15 @@ impl Line {
             self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
-        if !wakers.is_empty() {
+        // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
+        if self.queue.len() < before {
             wakers.extend(self.next_prober());
         }
         self.rest();
         wakers
     }
 
-    /// Begins a new measurement of a healthy service once nobody waits.
+    /// Begins a new measurement of a healthy service once no operation waits.
     fn rest(&mut self) {
         if self.queue.is_empty() {
             self.credit = self.credit.min(KEPT_CREDIT);

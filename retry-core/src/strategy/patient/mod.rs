@@ -138,8 +138,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         match granted {
             Ok(standard) => Ok(token.next(standard, Stage::Unmeasured)),
             Err(RetryError::QuotaExhausted) if self.admits(token, failure) => {
-                let hint = failure.retry_after().is_some_and(|hint| !hint.is_zero());
-                let delay = if hint { self.standard.refused_delay(&token.standard, failure) } else { Duration::ZERO };
+                let delay = self.standard.hinted_delay(failure);
                 let next = token.standard.unpaid(delay);
                 let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
                 let may_probe = next.attempt() < most || !failure.is_attempt_bound();
@@ -202,6 +201,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         ready
     }
 
+    /// Records that a first attempt is sent.
+    #[cold]
+    fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
+        let now = clock.now();
+        token.stage = Stage::Sent(Nanos::of(now));
+        self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+    }
+
     /// Records that a retry is sent for which the quota paid.
     #[cold]
     fn retry_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
@@ -237,9 +244,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
         let mut token = self.empty_token(clock)?;
         if self.with_line(SharedLine::is_watching) {
-            let now = clock.now();
-            token.stage = Stage::Sent(Nanos::of(now));
-            self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+            self.first_sent(&mut token, clock);
         }
         Ok(token)
     }
@@ -259,7 +264,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         self.standard.record_first_success(success, clock);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+    #[inline(always)]
     fn refresh_retry_token(
         &self,
         token: PatientRetryToken,
@@ -304,7 +310,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
             Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
-                self.retry_sent(token, clock);
+                if self.standard.issued(&token.standard) {
+                    self.retry_sent(token, clock);
+                }
                 Ready::Now
             }
             Stage::Unmeasured | Stage::Sent(_) => Ready::Now,

@@ -130,6 +130,11 @@ impl RetryToken for PatientRetryToken {
         Duration::from_millis(self.waited.0.into())
     }
 
+    #[inline]
+    fn may_wait() -> bool {
+        true
+    }
+
     fn kept_outcome<R>() -> impl KeptOutcome<R> {
         KeptInWait::<R>::new()
     }

@@ -51,11 +51,20 @@ pub(super) fn delay_with_hint(
     if wait <= computed {
         return Ok((computed, DelaySource::Backoff));
     }
+    Ok((with_jitter(settings, backoff, wait), DelaySource::RetryAfter))
+}
+
+/// Adds the jitter to a wait that the server asked for.
+pub(super) fn with_jitter(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    wait: Duration,
+) -> Duration {
     let part = match settings.hint_jitter.most(wait) {
         Duration::ZERO => Duration::ZERO,
         most => backoff.random_part(most),
     };
-    Ok((wait.saturating_add(part), DelaySource::RetryAfter))
+    wait.saturating_add(part)
 }
 
 /// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.

@@ -1,6 +1,6 @@
 //! The tokens of the standard strategy, and the rules by which it issues and refuses them.
 
-use super::hint_limit::delay_with_hint;
+use super::hint_limit::{delay_with_hint, hinted_wait, with_jitter};
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
@@ -216,6 +216,13 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    /// Returns the wait that the server asked for, with its jitter and without a backoff; zero if it asked for none.
+    pub(crate) fn hinted_delay(&self, failure: &Failure) -> Duration {
+        let hint = failure.retry_after().unwrap_or_default();
+        let wait = hinted_wait(&self.settings, &self.backoff, hint).unwrap_or_default();
+        with_jitter(&self.settings, &self.backoff, wait)
+    }
+
     /// Grants a retry without backoff and cost, unless its time `is_over`. `delay` is the delay after the wait that the server
     /// asked for, or `None` if that wait is longer than allowed.
     pub(crate) fn grant_unpaid(

@@ -1,0 +1,128 @@
+//! Operations that are dropped, stopped, or given up in another way while they wait.
+
+use super::{Line, Waits, waits};
+use crate::support::{ByHand, Failed, millis, poll_once, secs};
+use retry_core::strategy::DelaySource;
+use retry_core::tower::RetryLayer;
+use retry_core::{Failure, Hedge, PatientRetryStrategy, RetryStrategy, RetryToken, Success, retry};
+use std::future::ready;
+use std::pin::Pin;
+use tokio::time::sleep;
+use tower::{Layer, ServiceExt, service_fn};
+
+// Rule U17.
+#[test]
+fn a_dropped_operation_frees_its_place_and_the_next_one_is_sent() {
+    let line = Line::new();
+    let [first, mut second] = [(); 2].map(|()| line.joins());
+    line.strategy.release(first);
+    assert_eq!(line.waiting(), Some(1));
+    line.answers(100);
+    assert_eq!(line.sent([&mut second]), [true]);
+    assert_eq!(line.waiting(), Some(0));
+}
+
+// Rule U17.
+#[test]
+fn instead_of_one_that_was_to_be_sent_the_next_success_sends_another() {
+    let line = Line::new();
+    let [first, mut second, mut third] = [(); 3].map(|()| line.joins());
+    line.answers(100);
+    line.strategy.release(first);
+    assert_eq!(line.waiting(), Some(2));
+    // It need not be fast.
+    line.answers(201);
+    assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+}
+
+// Rules U8, U17.
+#[test]
+fn after_a_failure_at_most_half_a_credit_is_kept() {
+    let line = Line::new();
+    let [first, mut second] = [(); 2].map(|()| line.joins());
+    line.answers(100);
+    line.strategy.release(first);
+    line.strategy.refresh_retry_token(line.begin(), &Failure::of(&Failed::FATAL), &line.clock).unwrap_err();
+    let mut third = line.joins();
+    line.answers(201);
+    assert_eq!(line.sent([&mut second, &mut third]), [false, false]);
+    line.answers(200);
+    assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+}
+
+// Rule U17.
+#[test]
+fn one_that_goes_before_it_has_asked_is_not_counted_any_longer() {
+    let line = Line::new();
+    let token = line.strategy.refresh_retry_token(line.begin(), &Failure::of(&Failed::SAFE), &line.clock).unwrap();
+    assert_eq!(line.waiting(), Some(1));
+    line.strategy.release(token);
+    assert_eq!(line.waiting(), Some(0));
+}
+
+// Rule U17.
+#[test]
+fn one_that_is_sent_without_permission_leaves_the_line() {
+    let line = Line::new();
+    let [first, second, mut third] = [(); 3].map(|()| line.joins());
+    line.succeed(first, 100);
+    assert_eq!(line.waiting(), Some(2));
+    let mut second = line.fails(second, &Failure::of(&Failed::SAFE));
+    assert_eq!(line.waiting(), Some(2));
+    line.answers(100);
+    assert_eq!(line.sent([&mut second, &mut third]), [false, true]);
+}
+
+type Operation = Pin<Box<dyn Future<Output = Result<u32, Failed>>>>;
+
+/// Returns an operation that waits, in each form.
+fn forms(strategy: &'static Waits, error: Failed) -> Vec<(&'static str, Operation)> {
+    static HEDGE: Hedge = Hedge::after(millis(100));
+    let fails = move || ready(Err(error));
+    vec![
+        ("closure", Box::pin(retry(strategy, fails).run())),
+        ("limited closure", Box::pin(retry(strategy, fails).max_time(secs(60)).run())),
+        ("hedged", Box::pin(retry(strategy, fails).hedge(&HEDGE).run())),
+        ("tower", Box::pin(RetryLayer::new(strategy).layer(service_fn(move |()| fails())).oneshot(()))),
+        (
+            "hedged tower",
+            Box::pin(RetryLayer::new(strategy).hedge(&HEDGE).layer(service_fn(move |()| fails())).oneshot(())),
+        ),
+    ]
+}
+
+// Rules U17, U18.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_future_of_each_form_leaves_the_line() {
+    let strategy: &'static _ = Box::leak(Box::new(waits()));
+    for error in [Failed::SAFE, Failed::SAFE.after(secs(10))] {
+        for (form, mut operation) in forms(strategy, error) {
+            poll_once(operation.as_mut());
+            sleep(millis(500)).await;
+            poll_once(operation.as_mut());
+            assert_eq!(strategy.waiting_operations(), Some(1), "{form}");
+            drop(operation);
+            assert_eq!(strategy.waiting_operations(), Some(0), "{form}");
+        }
+    }
+}
+
+// Rule U17.
+#[test]
+fn the_quota_is_unchanged_by_an_operation_that_leaves() {
+    let (strategy, clock) = (PatientRetryStrategy::new(), ByHand::at(secs(1_000)));
+    let begin = || strategy.acquire_initial_token(&clock).unwrap();
+    strategy.record_success(begin(), &Success::default(), &clock).unwrap();
+    let refused = loop {
+        let token = strategy.refresh_retry_token(begin(), &Failure::of(&Failed::SAFE), &clock).unwrap();
+        if token.delay_source() == DelaySource::Service {
+            break token;
+        }
+        clock.advance(secs(10));
+    };
+    let quota = || strategy.standard().quota().knowledge(&clock);
+    let before = quota();
+    assert!(before.missing() > 0.0);
+    strategy.release(refused);
+    assert_eq!(quota(), before);
+}

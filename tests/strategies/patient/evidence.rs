@@ -1,0 +1,213 @@
+//! Fast successes send the operations that wait, in order.
+
+use super::{Line, waits};
+use crate::support::{Failed, Wakes, millis, secs};
+use retry_core::strategy::Ready;
+use retry_core::{Failure, RetryStrategy, RetryToken};
+use std::sync::Arc;
+use std::time::Duration;
+
+// Rules U1, U7, U8.
+#[test]
+fn two_fast_successes_send_the_operation_that_has_waited_longest() {
+    let line = Line::cold(waits());
+    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins());
+    let sends = |expected: [bool; 3], tokens: [&mut _; 3]| {
+        line.answers(100);
+        assert_eq!(line.sent(tokens), expected);
+    };
+    sends([false, false, false], [&mut first, &mut second, &mut third]);
+    sends([true, false, false], [&mut first, &mut second, &mut third]);
+    sends([true, false, false], [&mut first, &mut second, &mut third]);
+    sends([true, true, false], [&mut first, &mut second, &mut third]);
+    sends([true, true, false], [&mut first, &mut second, &mut third]);
+    sends([true, true, true], [&mut first, &mut second, &mut third]);
+    assert_eq!(line.waiting(), Some(0));
+}
+
+// Rule U8.
+#[test]
+fn what_is_sent_from_the_line_is_evidence_too() {
+    let line = Line::new();
+    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins());
+    line.answers(100);
+    assert_eq!(line.sent([&mut first, &mut second]), [true, false], "a half credit was kept");
+    line.answers(100);
+    line.succeed(first, 100);
+    assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+    line.succeed(second, 100);
+    line.answers(100);
+    assert_eq!(line.sent([&mut third]), [true]);
+}
+
+// Rule U8.
+#[test]
+fn successes_while_nobody_waits_send_nobody_later() {
+    let line = Line::new();
+    (0..50).for_each(|_| line.answers(100));
+    let [mut first, mut second] = [(); 2].map(|()| line.joins());
+    assert_eq!(line.sent([&mut first, &mut second]), [false, false]);
+    line.answers(100);
+    assert_eq!(line.sent([&mut first, &mut second]), [true, false]);
+}
+
+// Rule U8.
+#[test]
+fn slow_successes_send_nobody() {
+    let line = Line::without_probes();
+    let mut token = line.joins();
+    for _ in 0..20 {
+        line.answers(201);
+        assert_eq!(line.sent([&mut token]), [false]);
+    }
+    line.answers(200);
+    assert_eq!(line.sent([&mut token]), [true]);
+}
+
+// Rule U9.
+#[test]
+fn a_success_is_fast_below_a_part_of_the_timeout_or_a_multiple_of_the_least_latency() {
+    let timeout = |timeout| Failure::of(&Failed::SAFE).with_attempt_timeout(Some(timeout));
+    for (failure, fast) in [
+        (Failure::of(&Failed::SAFE), 200),
+        (timeout(secs(10)), 1_500),
+        (timeout(secs(2)), 300),
+        (timeout(secs(1)), 150),
+        (timeout(millis(300)), 150),
+    ] {
+        for (time, is_sent) in [(fast, true), (fast + 1, false)] {
+            let line = Line::without_probes();
+            let mut token = line.joins_after(&failure);
+            line.answers(time);
+            assert_eq!(line.sent([&mut token]), [is_sent], "{time} ms after {failure:?}");
+        }
+    }
+}
+
+// Rule U9.
+#[test]
+fn without_an_attempt_timeout_it_is_the_time_that_the_latest_timeout_took() {
+    for (time, is_sent) in [(600, true), (601, false)] {
+        let line = Line::without_probes();
+        let token = line.begin();
+        line.clock.advance(secs(4));
+        let mut token = line.fails(token, &Failure::of(&Failed::TIMEOUT));
+        // How long another failure takes says nothing.
+        let other = line.begin();
+        line.clock.advance(millis(500));
+        line.strategy.refresh_retry_token(other, &Failure::of(&Failed::FATAL), &line.clock).unwrap_err();
+        line.answers(time);
+        assert_eq!(line.sent([&mut token]), [is_sent], "{time} ms");
+    }
+}
+
+// Rule U10.
+#[test]
+fn the_least_latency_is_measured_again_after_operations_have_waited_and_rises_slowly() {
+    let is_fast = |line: &Line, time: u64| {
+        let mut token = line.joins();
+        // Half a credit can be left.
+        (0..2).any(|_| {
+            line.answers(time);
+            line.sent([&mut token]) == [true]
+        })
+    };
+    // The service is slower by and by. How often operations have waited, and the longest time that is fast then.
+    for (waits_before, fast) in [(0, 200), (1, 300), (2, 450), (3, 675)] {
+        for (time, expected) in [(fast, true), (fast + 1, false)] {
+            let line = Line::without_probes();
+            (0..20).for_each(|_| line.answers(100));
+            for time in [150, 225, 300].into_iter().take(waits_before) {
+                assert!(is_fast(&line, time));
+                (0..20).for_each(|_| line.answers(1_000));
+            }
+            assert_eq!(is_fast(&line, time), expected, "{time} ms after {waits_before} waits");
+        }
+    }
+}
+
+// Rule U10.
+#[test]
+fn a_faster_success_lowers_the_least_latency_immediately() {
+    let line = Line::without_probes();
+    line.answers(10);
+    let mut token = line.joins();
+    line.answers(21);
+    assert_eq!(line.sent([&mut token]), [false]);
+    line.answers(20);
+    assert_eq!(line.sent([&mut token]), [true]);
+}
+
+// Rules U7, U8.
+#[test]
+fn an_operation_whose_retry_fails_joins_at_the_end() {
+    let line = Line::new();
+    let [mut first, mut second] = [(); 2].map(|()| line.joins());
+    line.answers(100);
+    assert_eq!(line.sent([&mut first, &mut second]), [true, false]);
+    let mut first = line.fails(first, &Failure::of(&Failed::SAFE));
+    assert_eq!(first.attempt(), 3);
+    (0..2).for_each(|_| line.answers(100));
+    assert_eq!(line.sent([&mut first, &mut second]), [false, true]);
+    (0..2).for_each(|_| line.answers(100));
+    assert_eq!(line.sent([&mut first, &mut second]), [true, true]);
+}
+
+// Rule U18.
+#[test]
+fn an_operation_that_is_to_be_sent_is_woken() {
+    let line = Line::new();
+    let mut tokens = [(); 3].map(|()| line.joins());
+    let wakes = [(); 3].map(|()| Arc::new(Wakes::default()));
+    for (token, wakes) in tokens.iter_mut().zip(&wakes) {
+        assert!(matches!(line.ask_with(token, wakes), Ready::After(_)));
+    }
+    let counts = || [0, 1, 2].map(|number: usize| wakes[number].count());
+    line.answers(100);
+    // The second one is the next that may be sent as a probe, so it is told that it is the first one now.
+    assert_eq!(counts(), [1, 1, 0]);
+    let [first, second, third] = &mut tokens;
+    assert_eq!(line.sent([first, third]), [true, false]);
+    assert!(matches!(line.ask_with(second, &wakes[1]), Ready::After(_)));
+    line.answers(100);
+    assert_eq!(counts(), [1, 1, 0]);
+    line.answers(100);
+    assert_eq!(counts()[1], 2);
+}
+
+// Rules U11, U18.
+#[test]
+fn the_one_behind_is_woken_although_the_one_that_is_sent_was_woken_before_for_another_reason() {
+    let line = Line::new();
+    let mut tokens = [(); 3].map(|()| line.joins());
+    let wakes = [(); 3].map(|()| Arc::new(Wakes::default()));
+    for (token, wakes) in tokens.iter_mut().zip(&wakes) {
+        assert!(matches!(line.ask_with(token, wakes), Ready::After(_)));
+    }
+    let counts = || [0, 1, 2].map(|number: usize| wakes[number].count());
+    let [first, mut second, mut third] = tokens;
+    line.strategy.release(first);
+    assert_eq!(counts(), [0, 1, 0], "it is the next probe");
+    // Before it asks, it is sent.
+    line.answers(100);
+    assert_eq!(counts(), [0, 1, 1], "the third one is the next probe");
+    assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+}
+
+// Rules U3, U7.
+#[test]
+fn the_time_of_a_wait_is_in_the_token() {
+    let line = Line::new();
+    let mut token = line.joins();
+    assert_eq!(token.waited(), Duration::ZERO);
+    line.clock.advance(millis(700));
+    line.answers(100);
+    assert_eq!(line.sent([&mut token]), [true]);
+    assert_eq!(token.waited(), millis(800));
+    line.clock.advance(secs(3));
+    let mut token = line.fails(token, &Failure::of(&Failed::SAFE));
+    line.clock.advance(millis(100));
+    (0..2).for_each(|_| line.answers(100));
+    assert_eq!(line.sent([&mut token]), [true]);
+    assert_eq!(token.waited(), millis(800 + 300), "all waits together");
+}

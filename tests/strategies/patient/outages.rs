@@ -1,0 +1,128 @@
+//! What users meet: an operation outlasts an outage.
+
+use crate::script::Error;
+use crate::support::{Failed, millis, secs};
+use retry_core::{PatientRetryStrategy, RetryStrategy, retry, retryable};
+use std::cell::Cell;
+use std::future::{pending, poll_fn};
+use std::task::Poll;
+use tokio::time::{Instant, sleep};
+
+type Outcome = Result<u32, Error>;
+
+const DOWN: Outcome = Err(Error::Failed(Failed::SAFE));
+
+/// Returns a strategy whose service has answered, an hour ago.
+async fn warm(seed: u64) -> PatientRetryStrategy {
+    let strategy = PatientRetryStrategy::new().seed(seed);
+    let answer = async || {
+        sleep(millis(10)).await;
+        Ok::<u32, Failed>(1)
+    };
+    for _ in 0..100 {
+        retry(&strategy, answer).run().await.unwrap();
+        sleep(millis(90)).await;
+    }
+    sleep(secs(3_600)).await;
+    strategy
+}
+
+/// A call whose attempts have these outcomes, each after 10 ms; `None` never answers.
+async fn call(strategy: &PatientRetryStrategy, outcomes: &[Option<Outcome>]) -> Outcome {
+    let calls = Cell::new(0);
+    retry(strategy, async || {
+        let outcome = outcomes[calls.replace(calls.get() + 1)];
+        sleep(millis(10)).await;
+        match outcome {
+            Some(outcome) => outcome,
+            None => pending().await,
+        }
+    })
+    .attempt_timeout(secs(1))
+    .idempotent(true)
+    .run()
+    .await
+}
+
+// Rule U1.
+#[tokio::test(start_paused = true)]
+async fn three_failures_in_a_row_of_a_warm_and_idle_client_are_hidden() {
+    let strategy = warm(0).await;
+    assert_eq!(call(&strategy, &[Some(DOWN), Some(DOWN), Some(DOWN), Some(Ok(1))]).await, Ok(1));
+}
+
+// Rule U1.
+#[tokio::test(start_paused = true)]
+async fn two_stalls_of_a_warm_and_idle_client_are_hidden() {
+    let strategy = warm(0).await;
+    assert_eq!(call(&strategy, &[None, None, Some(Ok(1))]).await, Ok(1));
+}
+
+// Rule U1.
+#[tokio::test(start_paused = true)]
+async fn a_failure_and_a_timeout_of_a_new_process_are_hidden() {
+    for _ in 0..20 {
+        let strategy = PatientRetryStrategy::new();
+        assert_eq!(call(&strategy, &[Some(DOWN), None, Some(Ok(1))]).await, Ok(1));
+    }
+}
+
+/// Makes ten calls each second for six seconds, of which a service is down for the first three. Returns the number of calls that are
+/// lost, and the number of all attempts.
+async fn restart(seed: u64) -> (u32, u32) {
+    let (strategy, began) = (warm(seed).await, Instant::now());
+    let attempt = async || {
+        sleep(millis(10)).await;
+        if began.elapsed() < secs(3) { Err::<u32, _>(Failed::SAFE) } else { Ok(1) }
+    };
+    let calls = (0..60).map(async |number| {
+        sleep(millis(100) * number).await;
+        let report = retry(&strategy, attempt).report().await;
+        (u32::from(report.outcome.is_err()), report.attempts)
+    });
+    let ends = join_all(calls).await;
+    assert_eq!(strategy.waiting_operations(), Some(0));
+    ends.into_iter().fold((0, 0), |all, end| (all.0 + end.0, all.1 + end.1))
+}
+
+// Rule U1.
+#[tokio::test(start_paused = true)]
+async fn calls_outlast_a_restart() {
+    let (mut lost, mut attempts) = (0, 0);
+    for seed in 0..10 {
+        let end = restart(seed).await;
+        (lost, attempts) = (lost + end.0, attempts + end.1);
+    }
+    // One that spends its last attempt before the service is back can be lost.
+    assert!(lost <= 600 / 100, "{lost} of 600");
+    assert!(attempts < 2 * 600, "{attempts} attempts of 600 calls");
+}
+
+/// Runs futures beside each other to their ends.
+async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut futures: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    poll_fn(|context| {
+        for (future, output) in &mut futures {
+            if output.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(context)
+            {
+                *output = Some(ready);
+            }
+        }
+        if futures.iter().all(|(_, output)| output.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    futures.into_iter().filter_map(|(_, output)| output).collect()
+}
+
+// Rule M8.
+#[tokio::test(start_paused = true)]
+async fn the_attribute_makes_a_patient_strategy_for_a_function() {
+    #[retryable(strategy = "patient")]
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed> {
+        calls.set(calls.get() + 1);
+        if calls.get() < 4 { Err(Failed::SAFE) } else { Ok(calls.get()) }
+    }
+
+    assert_eq!(fetch(&Cell::new(0)).await, Ok(4), "the quota of a new process pays for two retries");
+}

@@ -1,0 +1,281 @@
+//! Probes: what is sent where there is no evidence.
+
+use super::{Line, waits, waits_with};
+use crate::support::{Failed, Wakes, millis, secs};
+use retry_core::strategy::{PatientRetryToken, Ready};
+use retry_core::{Failure, RetryStrategy, RetryToken};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Line {
+    /// Lets the operation be sent as the next probe, and returns how long that takes.
+    fn probe(&self, token: &mut PatientRetryToken) -> Duration {
+        let wait = self.wait(token);
+        self.clock.advance(wait);
+        assert_eq!(self.ask(token), Ready::Now, "after {wait:?}");
+        wait
+    }
+}
+
+fn failed() -> Failure {
+    Failure::of(&Failed::SAFE)
+}
+
+/// A line in which operations may wait for an hour.
+fn patient() -> Line {
+    Line::of(waits().max_wait_for_service(secs(3_600)))
+}
+
+/// Asserts that a wait has jitter: that it is half of this time at least.
+fn assert_jittered(wait: Duration, most: Duration, what: &str) {
+    assert!((most / 2..=most).contains(&wait), "{what}: {wait:?} of {most:?}");
+}
+
+// Rule U11.
+#[test]
+fn the_first_probe_follows_a_second_after_the_latest_send() {
+    let line = patient();
+    let mut token = line.joins();
+    assert_eq!(line.wait(&mut token), secs(1));
+    line.clock.advance(millis(100));
+    line.begin();
+    assert_eq!(line.wait(&mut token), secs(1));
+    line.clock.advance(millis(999));
+    assert_eq!(line.wait(&mut token), millis(1));
+    line.clock.advance(millis(1));
+    assert_eq!(line.ask(&mut token), Ready::Now);
+}
+
+// Rule U11.
+#[test]
+fn probes_follow_after_1_2_4_8_and_16_seconds_with_jitter() {
+    let mut parts = Vec::new();
+    for _ in 0..20 {
+        let line = patient();
+        let mut token = line.joins();
+        assert_eq!(line.probe(&mut token), secs(1));
+        for most in [2, 4, 8, 16, 16, 16].map(secs) {
+            token = line.fails(token, &failed());
+            let wait = line.probe(&mut token);
+            assert_jittered(wait, most, "a probe");
+            parts.push(wait.as_secs_f64() / most.as_secs_f64());
+        }
+    }
+    let (least, most) =
+        parts.iter().fold((1.0_f64, 0.0_f64), |(least, most), part| (least.min(*part), most.max(*part)));
+    assert!(least < 0.6 && most > 0.9, "from {least} to {most}");
+}
+
+// Rule U11.
+#[test]
+fn after_a_success_the_next_probe_follows_after_a_second_again() {
+    let line = patient();
+    let [mut first, mut second] = [(); 2].map(|()| line.joins());
+    for _ in 0..4 {
+        line.probe(&mut first);
+        first = line.fails(first, &failed());
+        line.probe(&mut second);
+        second = line.fails(second, &failed());
+    }
+    line.probe(&mut first);
+    let wakes = Arc::new(Wakes::default());
+    assert!(matches!(line.ask_with(&mut second, &wakes), Ready::After(wait) if wait > secs(3)));
+    // It is slow, so it sends nobody. But the next probe is told that it is due earlier.
+    line.succeed(first, 400);
+    assert_eq!(wakes.count(), 1);
+    assert_jittered(line.wait(&mut second) + millis(400), secs(1), "after the send");
+}
+
+// Rules U7, U11.
+#[test]
+fn one_operation_at_a_time_is_a_probe_and_one_that_fails_goes_to_the_end() {
+    let line = patient();
+    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins());
+    line.clock.advance(secs(1));
+    assert_eq!(line.sent([&mut second, &mut third]), [false, false], "it is the turn of the first one");
+    assert_eq!(line.sent([&mut first, &mut second, &mut third]), [true, false, false]);
+    // While the probe has no answer, too.
+    line.clock.advance(millis(900));
+    assert_eq!(line.sent([&mut second, &mut third]), [false, false]);
+    let mut first = line.fails(first, &failed());
+    line.clock.advance(secs(60));
+    assert_eq!(line.sent([&mut first, &mut third, &mut second]), [false, false, true]);
+    let mut second = line.fails(second, &failed());
+    line.clock.advance(secs(60));
+    assert_eq!(line.sent([&mut second, &mut first, &mut third]), [false, false, true]);
+    line.clock.advance(secs(60));
+    assert_eq!(line.sent([&mut second, &mut first]), [false, true]);
+}
+
+// Rules U11, U18.
+#[test]
+fn the_next_probe_is_woken_when_the_one_before_it_is_sent_or_leaves() {
+    let line = patient();
+    let wakes = [(); 4].map(|()| Arc::new(Wakes::default()));
+    let mut tokens = wakes.each_ref().map(|wakes| {
+        let mut token = line.joins();
+        line.ask_with(&mut token, wakes);
+        token
+    });
+    let counts = || [0, 1, 2, 3].map(|number: usize| wakes[number].count());
+    let [first, second, ..] = &mut tokens;
+    assert_eq!(line.wait(second), secs(3_600), "it sleeps until it is woken");
+    line.ask_with(second, &wakes[1]);
+    line.probe(first);
+    assert_eq!(counts(), [0, 1, 0, 0]);
+    assert!(line.wait(second) < secs(3));
+    let [_, second, third, fourth] = tokens;
+    line.strategy.release(second);
+    assert_eq!(counts(), [0, 1, 1, 0]);
+    line.strategy.release(fourth);
+    line.strategy.release(third);
+    assert_eq!(counts(), [0, 1, 1, 0], "nobody is left");
+}
+
+// Rule U14.
+#[test]
+fn the_last_attempt_of_an_operation_is_never_a_probe() {
+    let line = Line::of(waits_with(3).max_wait_for_service(secs(3_600)));
+    let mut last = line.joins();
+    line.probe(&mut last);
+    let mut last = line.fails(last, &failed());
+    assert_eq!(last.attempt(), 3);
+    line.clock.advance(secs(1_000));
+    assert_eq!(line.wait(&mut last), secs(3_600 - 1_000 - 1));
+    // One behind it is a probe.
+    let mut other = line.joins();
+    line.probe(&mut other);
+    assert_eq!(line.sent([&mut last]), [false]);
+    // Evidence sends it.
+    line.succeed(other, 100);
+    line.answers(100);
+    assert_eq!(line.sent([&mut last]), [true]);
+    let end = line.strategy.refresh_retry_token(last, &failed(), &line.clock);
+    assert_eq!(end.unwrap_err(), retry_core::RetryError::MaxAttempts);
+}
+
+// Rules U4, U14.
+#[test]
+fn an_operation_with_unlimited_attempts_has_no_last_one_and_waits_without_end() {
+    let line = Line::of(waits_with(2));
+    let unlimited = failed().with_attempt_bound(false);
+    let mut token = line.joins_after(&unlimited);
+    for attempt in 2..400 {
+        assert_eq!(token.attempt(), attempt);
+        line.probe(&mut token);
+        token = line.fails(token, &unlimited);
+    }
+    line.clock.advance(secs(1_000_000));
+    assert_eq!(line.ask(&mut token), Ready::Now);
+    assert!(token.waited() > secs(1_000_000));
+    line.fails(token, &unlimited);
+}
+
+/// Returns the wait of the first probe of a process whose first attempts begin at this distance, in milliseconds.
+fn wait_with_gaps(gap: u64) -> Duration {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    for _ in 0..4 {
+        line.answers(0);
+        line.clock.advance(millis(gap));
+    }
+    let mut token = line.joins();
+    line.wait(&mut token)
+}
+
+// Rule U12.
+#[test]
+fn no_probe_is_sent_before_eight_times_the_usual_gap_between_first_attempts() {
+    for (gap, wait) in [(0, 1_000), (125, 1_000), (126, 1_008), (1_000, 8_000), (3_500, 28_000), (3_800, 30_000)] {
+        assert_eq!(wait_with_gaps(gap), millis(wait), "{gap} ms");
+    }
+}
+
+// Rule U12.
+#[test]
+fn after_a_probe_that_failed_the_longer_of_both_waits_counts() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    for _ in 0..3 {
+        line.answers(0);
+        line.clock.advance(millis(375));
+    }
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(3));
+    for most in [3, 4, 8, 16].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "the next one");
+    }
+}
+
+// Rule U12.
+#[test]
+fn a_rare_caller_whose_service_answered_in_the_last_four_gaps_probes_three_times_soon() {
+    assert_eq!(wait_with_gaps(30_000), secs(1));
+    assert_eq!(wait_with_gaps(29_999), secs(30));
+    let after_a_gap = |gap: u64| {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        for _ in 0..8 {
+            line.answers(0);
+            line.clock.advance(secs(30));
+        }
+        line.answers(0);
+        line.clock.advance(secs(gap));
+        line
+    };
+    // The mean gap is an eighth of 7 x 30 s and this one. Four of them are 215 and 200 s.
+    let line = after_a_gap(220);
+    assert_eq!(line.wait(&mut line.joins()), secs(30));
+    let line = after_a_gap(190);
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(1));
+    for most in [2, 4].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "one of the first three");
+    }
+    let mut token = line.fails(token, &failed());
+    assert_jittered(line.probe(&mut token), secs(30), "the next one");
+}
+
+// Rule U13.
+#[test]
+fn a_process_without_any_success_probes_once_soon_and_then_rarely() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(1));
+    for _ in 0..5 {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), secs(30), "a later probe");
+    }
+    line.succeed(token, 100);
+    assert_jittered(line.probe(&mut line.joins()), secs(1), "after the success");
+}
+
+// Rule U13.
+#[test]
+fn without_cold_probes_a_process_without_any_success_probes_rarely() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)).cold_probe(false));
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(30));
+    let line = Line::of(waits().cold_probe(false));
+    assert_eq!(line.probe(&mut line.joins()), secs(1), "the service has answered");
+}
+
+// Rule U16.
+#[test]
+fn an_operation_without_time_for_an_answer_is_passed_over() {
+    // The least latency is 100 ms.
+    let left = |time| failed().with_remaining(Some(millis(time)));
+    for (time, is_sent) in [(1_100, false), (1_101, true)] {
+        let line = patient();
+        let (mut short, mut long) = (line.joins_after(&left(time)), line.joins());
+        line.clock.advance(secs(1));
+        assert_eq!(line.sent([&mut short]), [is_sent], "{time} ms");
+        assert_eq!(line.sent([&mut long]), [!is_sent], "{time} ms");
+    }
+    // The longest latency that is fast is 200 ms.
+    for (time, is_sent) in [(500, false), (501, true)] {
+        let line = patient();
+        let (mut short, mut long) = (line.joins_after(&left(time)), line.joins());
+        line.answers(100);
+        assert_eq!(line.sent([&mut short, &mut long]), [is_sent, !is_sent], "{time} ms");
+    }
+}

@@ -1,0 +1,64 @@
+//! What observers see of waits.
+
+use super::{Line, waits_with};
+use crate::support::{Failed, Flaky, millis, secs};
+use retry_core::quota::QuotaMode;
+use retry_core::strategy::DelaySource;
+use retry_core::{
+    Event, EventKind, Observer, PatientRetryStrategy, RetryErrorType, RetryStrategy, RetryToken, StandardRetryStrategy,
+    retry,
+};
+use std::cell::RefCell;
+use std::future::ready;
+use std::time::Duration;
+
+#[derive(Default)]
+struct Seen(RefCell<Vec<(EventKind, u32, Duration)>>);
+
+impl Observer for Seen {
+    fn observe(&self, event: &Event) {
+        if !matches!(event.kind, EventKind::AttemptStarted | EventKind::AttemptFailed { .. }) {
+            self.0.borrow_mut().push((event.kind, event.attempt, event.elapsed));
+        }
+    }
+}
+
+// Rules O1, U19.
+#[tokio::test(start_paused = true)]
+async fn events_say_that_an_operation_waits_and_that_it_is_sent() {
+    let (strategy, seen) = (waits_with(5), Seen::default());
+    let service = Flaky::new(1, Failed::THROTTLED.after(millis(500)));
+    assert_eq!(retry(&strategy, || ready(service.call())).observer(&seen).run().await, Ok(2));
+    let seen = seen.0.into_inner();
+    let [(waits, 1, at), (released, 2, later), (succeeded, 2, end)] = &*seen else { panic!("{seen:?}") };
+    assert_eq!((*at, later), (Duration::ZERO, end));
+    let EventKind::WaitingForService { waiting, error_type, delay, quota, quota_mode, send_rate, .. } = *waits else {
+        panic!("{waits:?}")
+    };
+    assert_eq!((waiting, error_type), (Some(1), Some(RetryErrorType::Throttling)));
+    assert_eq!((quota, quota_mode, send_rate), (Some(0), Some(QuotaMode::Waiting), None));
+    assert_eq!(delay, millis(500));
+    let EventKind::Released { waited, waiting, .. } = *released else { panic!("{released:?}") };
+    assert_eq!(waiting, Some(0));
+    assert_eq!((delay + waited, waited), (*later, secs(1)));
+    assert!(matches!(succeeded, EventKind::Succeeded { recorded: true, quota_mode: None, .. }), "{succeeded:?}");
+}
+
+// Rules Q19, U19.
+#[test]
+fn the_number_of_operations_that_wait_and_the_mode_are_known() {
+    let line = Line::new();
+    assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(0), None));
+    let [mut first, mut second] = [(); 2].map(|()| line.joins());
+    assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(2), Some(QuotaMode::Waiting)));
+    line.answers(100);
+    assert_eq!(line.waiting(), Some(2), "it has not asked yet");
+    assert_eq!(line.sent([&mut first]), [true]);
+    assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(1), Some(QuotaMode::Waiting)));
+    line.clock.advance(secs(60));
+    assert_eq!(line.ask(&mut second), retry_core::strategy::Ready::Stop);
+    assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(0), None));
+    assert_eq!(PatientRetryStrategy::new().quota_mode(), Some(QuotaMode::Full));
+    assert_ne!(first.delay_source(), DelaySource::Service);
+    assert_eq!(StandardRetryStrategy::new().waiting_operations(), None);
+}
