@@ -121,7 +121,7 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry strategy",
     label = "this does not implement `RetryStrategy`",
-    note = "name a strategy, as in `static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();`"
+    note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`"
 )]
 pub trait RetryStrategy {
     /// The state of one operation.
