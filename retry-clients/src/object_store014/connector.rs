@@ -63,9 +63,9 @@ impl<S, C> RetryConnector<S, C> {
     /// ```
     /// use object_store::client::HttpRequest;
     /// use retry_clients::object_store014::RetryConnector;
-    /// use retry_core::StandardRetryStrategy;
+    /// use retry_core::PatientRetryStrategy;
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// # fn example(connector: impl object_store::client::HttpConnector) {
     /// let retries = RetryConnector::new(connector, &STORE).idempotent_with(|request: &HttpRequest| {

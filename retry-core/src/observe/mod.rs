@@ -1,7 +1,7 @@
 //! Events for observers and for `tracing`, and reports of single operations.
 //!
 //! ```
-//! use retry_core::{Event, Observer, RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{Event, Observer, PatientRetryStrategy, RetryInfo, retryable};
 //!
 //! struct Print;
 //!
@@ -15,7 +15,7 @@
 //! #[retry(throttling)]
 //! struct SlowDown;
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = STORE, observer = Print)]
 //! async fn get(key: &str) -> Result<String, SlowDown> {
@@ -133,7 +133,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// # #[derive(RetryInfo)]
 /// # #[retry(fault = "client")]
 /// # struct NoSuchKey;
-/// #[retryable(strategy = "standard", observer = METRICS)]
+/// #[retryable(strategy = "patient", observer = METRICS)]
 /// async fn get(key: &str) -> Result<String, NoSuchKey> {
 ///     // One attempt.
 /// #   Err(NoSuchKey)
@@ -160,7 +160,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// }
 ///
 /// impl Client {
-///     #[retryable(strategy = "standard", observer = self.observer)]
+///     #[retryable(strategy = "patient", observer = self.observer)]
 ///     async fn get(&self, key: &str) -> Result<String, NoSuchKey> {
 ///         // One attempt.
 /// #       Err(NoSuchKey)

@@ -37,12 +37,12 @@ where
     ///
     /// ```
     /// # use retry_core::RetryInfo;
-    /// use retry_core::{Hedge, StandardRetryStrategy, retry};
+    /// use retry_core::{Hedge, PatientRetryStrategy, retry};
     ///
     /// # #[derive(RetryInfo)]
     /// # struct Failed;
     /// # async fn get(key: &str) -> Result<String, Failed> { Ok(key.to_owned()) }
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static GET: Hedge = Hedge::p95();
     ///
     /// # async fn example() -> Result<String, Failed> {

@@ -40,8 +40,8 @@ where
     /// # struct Crashed;
     /// # impl ErrorInfo for Crashed {}
     /// # impl RetryInfo for Crashed {}
-    /// # use retry_core::{StandardRetryStrategy, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn fetch() -> Result<(), Crashed> { Ok(()) }
     /// # async fn example() {
     /// let report = retry(&STORE, || fetch()).report().await;
