@@ -6,11 +6,11 @@ use anyhow::Context;
 use axum::{Router, http::StatusCode};
 use reqwest::Client;
 use retry_clients::reqwest013::{self, ResponseExt};
-use retry_core::{StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, retryable};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
 
-static SHOP: StandardRetryStrategy = StandardRetryStrategy::new();
+static SHOP: PatientRetryStrategy = PatientRetryStrategy::new();
 
 #[retryable(strategy = SHOP, policy = reqwest013::policy().idempotent(true), attempt_timeout = "2s")]
 async fn price(http: &Client, url: &str) -> anyhow::Result<u32> {

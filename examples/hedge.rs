@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example hedge`
 
-use retry_core::{Event, EventKind, Observer, RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{Event, EventKind, Observer, PatientRetryStrategy, RetryInfo, retryable};
 use std::error::Error;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,9 +20,9 @@ use tokio::time::sleep;
 #[retry(fault = "server")]
 struct Broken(#[from] io::Error);
 
-/// One strategy for each kind of call, so that each begins with a full quota.
-static PLAIN: StandardRetryStrategy = StandardRetryStrategy::new();
-static HEDGED: StandardRetryStrategy = StandardRetryStrategy::new();
+/// One strategy for each kind of call, so that each learns from its own calls.
+static PLAIN: PatientRetryStrategy = PatientRetryStrategy::new();
+static HEDGED: PatientRetryStrategy = PatientRetryStrategy::new();
 
 /// Counts the hedges, and those that were faster than the first attempt.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use reqwest::{Method, StatusCode, redirect};
 use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::{RetryErrorType, RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryErrorType, RetryInfo, retryable};
 use std::error::Error;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,9 +20,13 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// The backoff is short, to keep the example fast. Waits that the server asks for are still honoured.
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
+/// The backoff and the wait for a service that is down are short, to keep the example fast. Waits that the server asks for are still
+/// honoured. There are more attempts than the default, because the last one is sent only if other calls succeed meanwhile, and this
+/// program makes one call at a time.
+static API: PatientRetryStrategy = PatientRetryStrategy::new()
+    .max_attempts(6)
+    .backoff(Duration::from_millis(20), Duration::from_millis(100))
+    .max_wait_for_service(Duration::from_secs(4));
 
 struct Client {
     http: reqwest::Client,
@@ -79,8 +83,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("sent    attempt      outcome {:36}  safe   class  requested wait", "");
     // The requests follow the order of the server's script.
-    done(&client.get("/report").await);
     done(&client.get("/list").await);
+    done(&client.get("/report").await);
     done(&client.get("/missing").await);
     for _ in 0..5 {
         done(&client.post("/orders").await);
@@ -125,14 +129,14 @@ enum Reaction {
 
 /// The server's reaction to each request in turn. After the last one, the server stops.
 static SCRIPT: [Reaction; 14] = [
+    // GET /list
+    Reaction::Cut,
+    Reaction::Answer(StatusCode::OK, &[]),
     // GET /report
     Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
     Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
     Reaction::Drop,
     Reaction::Stall,
-    Reaction::Answer(StatusCode::OK, &[]),
-    // GET /list
-    Reaction::Cut,
     Reaction::Answer(StatusCode::OK, &[]),
     // GET /missing
     Reaction::Answer(StatusCode::NOT_FOUND, &[]),

@@ -3,7 +3,7 @@
 //! `cargo run --example incident`
 
 use axum::{Router, extract::Path, routing::put};
-use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+use retry_core::{PatientRetryStrategy, RetryInfo, retry};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -11,12 +11,12 @@ use tokio::net::TcpListener;
 #[retry(throttling)]
 struct SlowDown;
 
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_millis(50));
+static STORE: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_millis(50));
 
 /// Handles `PUT /retries/off` and `PUT /retries/on`. A real server asks who the operator is.
 async fn switch(Path(state): Path<String>) -> String {
-    STORE.set_enabled(state != "off");
+    STORE.standard().set_enabled(state != "off");
     format!("retries are {state}")
 }
 

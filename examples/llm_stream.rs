@@ -9,7 +9,7 @@
 //! `cargo run --example llm_stream`
 
 use retry_core::classify::{Classification, http, io, llm};
-use retry_core::{RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, RetrySafety, retryable};
 use std::io::{Error, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 /// The backoff is short, to keep the example fast.
-static MODEL: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
+static MODEL: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
 
 #[derive(Debug, RetryInfo)]
 enum StreamError {

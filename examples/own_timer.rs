@@ -2,7 +2,7 @@
 //! that takes less code.
 
 use retry_core::time::Timestamp;
-use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
+use retry_core::{Clock, PatientRetryStrategy, RetryInfo, TimedOut, Timer, retryable};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -63,8 +63,8 @@ impl From<TimedOut> for StoreError {
     }
 }
 
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(50), Duration::from_secs(1));
+static STORE: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(50), Duration::from_secs(1));
 
 #[retryable(strategy = STORE, timer = ThreadTimer, attempt_timeout = "100ms", max_time = "5s")]
 async fn get(key: &str) -> Result<String, StoreError> {

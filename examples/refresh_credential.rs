@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::{get, post};
 use reqwest::StatusCode as Status;
 use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::{EvidenceRetryStrategy, RetryInfo, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ enum ApiError {
     Failed(#[from] ClientError),
 }
 
-static API: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+static API: PatientRetryStrategy = PatientRetryStrategy::new();
 
 struct Client {
     http: reqwest::Client,

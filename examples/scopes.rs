@@ -2,9 +2,9 @@
 //!
 //! `cargo run --example scopes`
 
-use retry_core::{RetryInfo, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, RetryStrategy, ScopedRetryStrategy, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, RetryInfo)]
 enum StoreError {
@@ -12,13 +12,12 @@ enum StoreError {
     SlowDown,
 }
 
-// The service throttles each bucket separately, so the bucket is the key. The quota is small, so that this example
-// exhausts it: a retry after throttling costs 5, so it pays for six retries.
-static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| {
-    StandardRetryStrategy::new()
+// The service throttles each bucket separately, so the bucket is the key. The backoff and the wait are short, to keep the example fast.
+static BUCKETS: ScopedRetryStrategy<String, PatientRetryStrategy> = ScopedRetryStrategy::new(|| {
+    PatientRetryStrategy::new()
         .max_attempts(3)
         .backoff(Duration::from_millis(10), Duration::from_millis(40))
-        .quota_capacity(30)
+        .max_wait_for_service(Duration::from_millis(200))
 });
 
 #[retryable(strategy = BUCKETS.scope(bucket.name))]
@@ -48,17 +47,19 @@ impl Bucket {
 async fn main() {
     let buckets = [Bucket::new("logs", true), Bucket::new("photos", false)];
 
-    println!("{:>4}  {:<8} {:>8}  {:<18} {:>10}", "call", "bucket", "attempts", "outcome", "quota left");
-    for key in 1..=6 {
+    println!("{:>4}  {:<8} {:>8}  {:<18} {:<9} {:>6}", "call", "bucket", "attempts", "outcome", "quota", "time");
+    for key in 1..=12 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
         for bucket in &buckets {
-            let before = bucket.attempts.load(Ordering::Relaxed);
-            let outcome = put(bucket, key).await;
+            let (before, began) = (bucket.attempts.load(Ordering::Relaxed), Instant::now());
+            let outcome = format!("{:?}", put(bucket, key).await);
             let attempts = bucket.attempts.load(Ordering::Relaxed) - before;
-            let left = BUCKETS.scope(bucket.name).quota().available();
-            println!("{key:>4}  {:<8} {attempts:>8}  {:<18} {left:>10}", bucket.name, format!("{outcome:?}"));
+            let mode = BUCKETS.scope(bucket.name).quota_mode().map_or("", |mode| mode.as_str());
+            let took = began.elapsed().as_secs_f64();
+            println!("{key:>4}  {:<8} {attempts:>8}  {outcome:<18} {mode:<9} {took:>4.2} s", bucket.name);
         }
     }
     println!();
-    println!("The quota of `logs` is exhausted, so each call makes only one attempt from then on.");
-    println!("`photos` has its own quota, so its retries continued and every call succeeded.");
+    println!("`logs` is overloaded, so after some attempts its calls wait for it, 0.2 s each.");
+    println!("`photos` has its own strategy, so its calls were retried immediately and succeeded.");
 }

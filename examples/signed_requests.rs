@@ -9,7 +9,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::classify::aws;
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 use sha2::{Digest, Sha256};
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -32,8 +32,8 @@ enum ApiError {
     Failed(#[from] ClientError),
 }
 
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
 
 struct Client {
     http: reqwest::Client,

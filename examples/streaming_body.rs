@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use reqwest::{Body, Client};
 use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::{StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, retryable};
 use std::convert::Infallible;
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// The backoff is short, to keep the example fast.
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
+static STORE: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
 
 /// Uploads an object. A stream is used up by the attempt that sends it, so the argument makes bodies, and is called once
 /// for each attempt. Where the body is a file, each attempt opens it again.

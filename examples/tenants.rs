@@ -4,7 +4,7 @@
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use retry_core::observe::metrics;
-use retry_core::{RetryInfo, ScopedRetryStrategy, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, ScopedRetryStrategy, retryable};
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -13,9 +13,12 @@ use std::time::Duration;
 #[retry(throttling)]
 struct TooManyRequests;
 
-// The name of a tenant becomes the label `strategy`. The map is bounded, and so is the number of labels.
-static TENANTS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| {
-    StandardRetryStrategy::new().backoff(Duration::from_millis(5), Duration::from_millis(20)).quota_capacity(30)
+// The name of a tenant becomes the label `strategy`. The map is bounded, and so is the number of labels. The waits are short, to keep
+// the example fast.
+static TENANTS: ScopedRetryStrategy<String, PatientRetryStrategy> = ScopedRetryStrategy::new(|| {
+    PatientRetryStrategy::new()
+        .backoff(Duration::from_millis(5), Duration::from_millis(20))
+        .max_wait_for_service(Duration::from_millis(100))
 })
 .named_by(String::clone)
 .max_scopes(100);

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::{Router, response::AppendHeaders};
 use reqwest::{Client, Method, Request};
 use retry_clients::reqwest013;
-use retry_core::StandardRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use retry_core::tower::RetryLayer;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use tower::{Service, ServiceBuilder, ServiceExt};
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One strategy for the server. The backoff is short, to keep the example fast.
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {

@@ -4,10 +4,12 @@
 //! `strategy.rs`. The rest is the service, which makes retries necessary, and the counts that show their effect.
 //!
 //! ```text
-//! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost
+//! cargo run --example bulk_copy                        # faults: nothing is lost
 //! cargo run --example bulk_copy -- --strategy none     # the same faults without retries: objects are lost
-//! cargo run --example bulk_copy -- --limit             # a rate limit: here the standard strategy is not enough
-//! cargo run --example bulk_copy -- --limit --strategy adaptive
+//! cargo run --example bulk_copy -- --outage 5s         # the service is down for five seconds: objects wait for it
+//! cargo run --example bulk_copy -- --outage 5s --strategy standard
+//! cargo run --example bulk_copy -- --limit             # a limit on the rate: many requests are rejected
+//! cargo run --example bulk_copy -- --limit --strategy standard
 //! cargo run --example bulk_copy -- --limit --strategy paced
 //! cargo run --example bulk_copy -- --help
 //! ```

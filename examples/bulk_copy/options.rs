@@ -72,15 +72,19 @@ struct Defaults {
 
 const NOTES: &str = "\
 The rates of --limit are one thirty-fifth of those that S3 accepts for one prefix: 3,500 writes and
-5,000 reads per second. The retry quota drains if there are too many tasks for the rate; the speed of the
-machine does not matter. At the full rates of S3, 64 tasks send too much, too, but lose no object. Compare:
-  cargo run --example bulk_copy -- --limit --write-rate 3500 --read-rate 5000 --objects 25000
+5,000 reads per second. The quota of the standard strategy drains if there are too many tasks for the
+rate; the speed of the machine does not matter. At the full rates of S3, 64 tasks send too much, too, but
+lose no object. Compare:
+  cargo run --example bulk_copy -- --limit --strategy standard --write-rate 3500 --read-rate 5000 \
+    --objects 25000
 
 Examples:
   cargo run --example bulk_copy
   cargo run --example bulk_copy -- --strategy none
+  cargo run --example bulk_copy -- --outage 5s
+  cargo run --example bulk_copy -- --outage 5s --strategy standard
   cargo run --example bulk_copy -- --limit
-  cargo run --example bulk_copy -- --limit --strategy adaptive
+  cargo run --example bulk_copy -- --limit --strategy standard
   cargo run --example bulk_copy -- --limit --strategy paced
   cargo run --example bulk_copy -- --error-rate 0.05 --seed 7 --objects 2000 path/to/folder
 
@@ -101,8 +105,8 @@ pub(crate) struct Options {
     #[arg(long, help_heading = "Scenario")]
     limit: bool,
 
-    /// How failed attempts are retried: none, standard, adaptive or paced
-    #[arg(long, value_enum, default_value_t = Strategy::Standard, hide_possible_values = true, help_heading = "Client")]
+    /// How failed attempts are retried: none, patient, standard, adaptive or paced
+    #[arg(long, value_enum, default_value_t = Strategy::Patient, hide_possible_values = true, help_heading = "Client")]
     strategy: Strategy,
 
     /// Number of objects; files are repeated to reach it [default: 4003; with --limit: 801]

@@ -16,8 +16,8 @@ impl Quotas {
     /// Returns the quotas of unused strategies for reads and for writes.
     pub(crate) fn new(strategy: Strategy, strategies: &[ErasedStrategy; 2]) -> Self {
         let count = match strategy {
-            // Without retries, the quota pays for nothing.
-            Strategy::None => 0,
+            // Without retries, the quota pays for nothing. A quota by evidence has no level that is full.
+            Strategy::None | Strategy::Patient => 0,
             // Both share it.
             Strategy::Standard => 1,
             Strategy::Adaptive | Strategy::Paced => 2,

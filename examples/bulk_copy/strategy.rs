@@ -1,11 +1,16 @@
 //! The strategies to choose from.
 
 use clap::ValueEnum;
-use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::{
+    AdaptiveRetryStrategy, ErasedStrategy, PacedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy,
+};
 use std::fmt;
 
 /// A strategy without retries: each call makes one attempt.
 static NO_RETRIES: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(1);
+
+/// The patient strategy with its defaults. All calls share it.
+static PATIENT: PatientRetryStrategy = PatientRetryStrategy::new();
 
 /// The standard strategy with its defaults. All calls share it and its retry quota.
 static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -22,9 +27,11 @@ static PACED: [PacedRetryStrategy; 2] = [const { PacedRetryStrategy::new() }; 2]
 pub(crate) enum Strategy {
     /// No retries
     None,
-    /// Up to five attempts, backoff with full jitter, and a retry quota: the library's defaults
+    /// Up to five attempts and backoff with full jitter; in an outage, objects wait for the service
+    Patient,
+    /// The same, but a retry that the quota, of a fixed size, can't pay for is not made
     Standard,
-    /// The same, and a limit on the rate of requests, which it learns from throttling
+    /// The same as standard, and a limit on the rate of requests, which it learns from throttling
     Adaptive,
     /// Up to five attempts and a retry quota, and sends at the rate that the service accepts, which it measures
     Paced,
@@ -35,6 +42,7 @@ impl Strategy {
     pub(crate) fn for_reads_and_writes(self) -> [ErasedStrategy; 2] {
         match self {
             Self::None => [(); 2].map(|()| ErasedStrategy::new(&NO_RETRIES)),
+            Self::Patient => [(); 2].map(|()| ErasedStrategy::new(&PATIENT)),
             Self::Standard => [(); 2].map(|()| ErasedStrategy::new(&STANDARD)),
             Self::Adaptive => ADAPTIVE.each_ref().map(ErasedStrategy::new),
             Self::Paced => PACED.each_ref().map(ErasedStrategy::new),
@@ -47,6 +55,7 @@ impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::None => "none",
+            Self::Patient => "patient",
             Self::Standard => "standard",
             Self::Adaptive => "adaptive",
             Self::Paced => "paced",

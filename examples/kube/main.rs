@@ -10,7 +10,7 @@ use kube::api::PostParams;
 use kube::client::{Body, ClientBuilder};
 use kube::{Api, Client, Config};
 use retry_clients::hyper_util01;
-use retry_core::StandardRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use retry_core::tower::RetryLayer;
 use server::Answer::{self, Found, Lost, Throttled, Unavailable};
 use server::Server;
@@ -18,7 +18,7 @@ use std::error::Error;
 use tower::buffer::BufferLayer;
 
 /// One strategy for the cluster.
-static CLUSTER: StandardRetryStrategy = StandardRetryStrategy::new();
+static CLUSTER: PatientRetryStrategy = PatientRetryStrategy::new();
 
 /// Creates a client with our retries in place of kube's own, which is a layer of the stack that `ClientBuilder` makes.
 fn retrying_client(mut config: Config) -> kube::Result<Client> {

@@ -1,7 +1,7 @@
 //! The client.
 
 use crate::StoreError;
-use retry_core::{Observer, RetryStrategy, StandardRetryStrategy, Timer, retry};
+use retry_core::{Observer, PatientRetryStrategy, RetryStrategy, Timer, retry};
 use std::sync::Arc;
 
 /// A connection to the store, which sends one request.
@@ -15,10 +15,10 @@ pub trait Connection {
 
 /// A client of the store.
 ///
-/// It retries with the standard strategy. One client has one strategy, whose quota all its requests share, so use one client for
+/// It retries with the patient strategy. One client has one strategy, whose quota all its requests share, so use one client for
 /// one store, and share it.
 #[must_use]
-pub struct Client<C, T, S = StandardRetryStrategy> {
+pub struct Client<C, T, S = PatientRetryStrategy> {
     connection: C,
     timer: T,
     strategy: S,
@@ -28,7 +28,7 @@ pub struct Client<C, T, S = StandardRetryStrategy> {
 impl<C: Connection, T: Timer> Client<C, T> {
     /// Creates a client whose waits are those of this timer.
     pub fn new(connection: C, timer: T) -> Self {
-        Self { connection, timer, strategy: StandardRetryStrategy::new(), observer: None }
+        Self { connection, timer, strategy: PatientRetryStrategy::new(), observer: None }
     }
 }
 
@@ -40,8 +40,8 @@ impl<C: Connection, T: Timer, S: RetryStrategy> Client<C, T, S> {
     }
 
     /// Makes one attempt for each request, for users who retry around the client.
-    pub fn without_retries(self) -> Client<C, T, StandardRetryStrategy> {
-        self.strategy(StandardRetryStrategy::new().max_attempts(1))
+    pub fn without_retries(self) -> Client<C, T, PatientRetryStrategy> {
+        self.strategy(PatientRetryStrategy::new().max_attempts(1))
     }
 
     /// Sets the observer, which receives the events of all requests.

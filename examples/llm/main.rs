@@ -20,7 +20,7 @@ mod strategies;
 
 use client::{CallError, attempt};
 use prompts::prompts;
-use retry_core::{Report, RetryError, RetryInfo, StandardRetryStrategy, retry};
+use retry_core::{PatientRetryStrategy, Report, RetryError, RetryInfo, retry};
 use run::{Run, run};
 use service::{Account, Service};
 
@@ -31,7 +31,7 @@ async fn main() {
         "", "lost", "requests", "rejected", "time", "tokens", "resumed", "twice"
     );
     print("backon", &run(strategies::with_backon).await);
-    print("new()", &run(strategies::standard).await);
+    print("patient", &run(strategies::patient).await);
     let untold = run(strategies::untold).await;
     print("paced", &untold);
     let weights = run(strategies::weights).await;
@@ -70,7 +70,7 @@ fn print(name: &str, run: &Run) {
 
 /// Makes a call that ends immediately, and prints why.
 async fn end(account: Account) -> Report<Result<u32, CallError>> {
-    static MODEL: StandardRetryStrategy = StandardRetryStrategy::new();
+    static MODEL: PatientRetryStrategy = PatientRetryStrategy::new();
 
     let (service, prompt) = (Service::new(account), &prompts()[0]);
     let call = retry(&MODEL, async || attempt(&service, prompt, &mut 0, &mut Vec::new()).await);

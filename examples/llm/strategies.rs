@@ -7,7 +7,7 @@ use crate::service::Service;
 use backon::{ExponentialBuilder, Retryable};
 use retry_core::limit::{PacedLimiter, Weights};
 use retry_core::strategy::LimitedRetryStrategy;
-use retry_core::{PacedRetryStrategy, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use retry_core::{PacedRetryStrategy, PatientRetryStrategy, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
 use tokio::sync::Mutex;
 
 type Answer = Result<u32, CallError>;
@@ -25,10 +25,10 @@ pub(crate) async fn with_backon(service: &Service, prompt: &Prompt, last_id: &mu
         .await
 }
 
-static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
+static PATIENT: PatientRetryStrategy = PatientRetryStrategy::new();
 
-#[retryable(strategy = STANDARD, idempotent)]
-pub(crate) async fn standard(service: &Service, prompt: &Prompt, last_id: &mut u32, sink: &mut Vec<u32>) -> Answer {
+#[retryable(strategy = PATIENT, idempotent)]
+pub(crate) async fn patient(service: &Service, prompt: &Prompt, last_id: &mut u32, sink: &mut Vec<u32>) -> Answer {
     attempt(service, prompt, last_id, sink).await
 }
 

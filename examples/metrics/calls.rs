@@ -1,19 +1,20 @@
-//! The program: a client of three resources, with a strategy for each, and its metrics.
+//! The program: a client of four services, with a strategy for each, and its metrics.
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::observe::metrics;
-use retry_core::{AdaptiveRetryStrategy, EvidenceRetryStrategy, StandardRetryStrategy, retryable};
+use retry_core::{AdaptiveRetryStrategy, PatientRetryStrategy, StandardRetryStrategy, retryable};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The names become the label `strategy`. The backoff is short, to keep the example fast.
-static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().name("store").backoff(BASE, CAP);
+static STORE: PatientRetryStrategy = PatientRetryStrategy::new().name("store").backoff(BASE, CAP);
 static TABLE: AdaptiveRetryStrategy =
     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().name("table").backoff(BASE, CAP));
 
-static INDEX: StandardRetryStrategy = StandardRetryStrategy::new().name("index").backoff(BASE, CAP);
+static INDEX: PatientRetryStrategy = PatientRetryStrategy::new().name("index").backoff(BASE, CAP);
+static STOCK: PatientRetryStrategy = PatientRetryStrategy::new().name("stock").backoff(BASE, CAP);
 
 const BASE: Duration = Duration::from_millis(5);
 const CAP: Duration = Duration::from_millis(50);
@@ -49,6 +50,12 @@ impl Client {
         self.get("/index").await
     }
 
+    /// Asks the stock, whose first answer is a timeout. So the call waits for the service.
+    #[retryable(strategy = STOCK, idempotent)]
+    async fn pieces(&self) -> Result<(), ClientError> {
+        self.get("/stock").await
+    }
+
     async fn get(&self, path: &str) -> Result<(), ClientError> {
         self.http.get(format!("{}{path}", self.base)).send().await?.error_for_response().await?;
         Ok(())
@@ -66,15 +73,16 @@ pub(crate) fn install_metrics() -> Result<PrometheusHandle, Box<dyn Error>> {
     Ok(recorder)
 }
 
-/// The number of calls that [`run`] makes to each resource.
+/// The number of calls that [`run`] makes to each of the other services.
 pub(crate) const READS: u32 = 30;
 /// See [`READS`].
 pub(crate) const WRITES: u32 = 150;
 /// See [`READS`].
 pub(crate) const LOOKUPS: u32 = 5;
 
-/// Calls all resources for a while. Some calls fail.
+/// Calls all services for a while. Some calls fail.
 pub(crate) async fn run(client: &Client) {
+    let _ = client.pieces().await;
     for key in 0..READS {
         // Each tenth object does not exist.
         let key = if key % 10 == 9 { "missing" } else { "object" };

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus: two strategies against a flaky service, whose server also exposes the metrics.
+//! Metrics for Prometheus: four strategies against a flaky service, whose server also exposes the metrics.
 //!
 //! `cargo run --example metrics` makes some calls, shows the metrics and ends. With `-- --serve`, it continues calling until
 //! it is stopped, so that a Prometheus can scrape it.

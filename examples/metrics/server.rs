@@ -24,6 +24,7 @@ struct Requests {
     store: AtomicU32,
     table: AtomicU32,
     index: AtomicU32,
+    stock: AtomicU32,
 }
 
 impl Server {
@@ -35,6 +36,7 @@ impl Server {
             .route("/store/{key}", get(store))
             .route("/table", get(table))
             .route("/index", get(index))
+            .route("/stock", get(stock))
             .with_state(Arc::clone(&requests))
             .route("/metrics", get(async move || scrape(&metrics)));
         tokio::spawn(async { axum::serve(listener, router).await });
@@ -79,6 +81,11 @@ async fn table(State(requests): State<Arc<Requests>>) -> StatusCode {
         120..124 => StatusCode::TOO_MANY_REQUESTS,
         _ => StatusCode::OK,
     }
+}
+
+/// The first request times out at the service behind this one.
+async fn stock(State(requests): State<Arc<Requests>>) -> StatusCode {
+    if requests.stock.fetch_add(1, Ordering::Relaxed) == 0 { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::OK }
 }
 
 /// Each second answer takes long, the first one included.

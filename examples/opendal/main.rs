@@ -12,15 +12,15 @@ mod transport;
 use opendal::services::S3;
 use opendal::{Buffer, HttpTransporter, OperationContext, Operator, Writer};
 use opendal_http_transport_reqwest::ReqwestTransport;
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 use std::error::Error;
 use std::time::Duration;
 use store::{Fault, Store};
 use transport::Retrying;
 
 /// One strategy for the store.
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
+static STORE: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
 
 /// Creates a client whose requests are retried, or that has no retries at all.
 fn client(store: &Store, is_retrying: bool) -> opendal::Result<Operator> {

@@ -33,7 +33,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 180, value_parser = clap::value_parser!(u16).range(10..=600))]
     pub(crate) most: u16,
 
-    /// Only these, separated by commas: none, evidence, fixed, unlimited
+    /// Only these, separated by commas: none, patient, fixed, unlimited
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', hide_possible_values = true)]
     only: Vec<Chosen>,
 

@@ -2,15 +2,15 @@
 
 use clap::ValueEnum;
 use retry_core::quota::NoQuota;
-use retry_core::{ErasedStrategy, EvidenceRetryStrategy, StandardRetryStrategy};
+use retry_core::{ErasedStrategy, PatientRetryStrategy, StandardRetryStrategy};
 
 /// What limits the retries of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Chosen {
     /// There are none.
     None,
-    /// A quota that learns whether retries help.
-    Evidence,
+    /// A quota that learns whether retries help. What it can't pay for waits for the service.
+    Patient,
     /// The quota of `StandardRetryStrategy::new()`, a fixed bucket.
     Fixed,
     /// Nothing but the number of attempts.
@@ -22,7 +22,7 @@ impl Chosen {
     pub(crate) fn strategy(self) -> ErasedStrategy {
         match self {
             Self::None => ErasedStrategy::new(StandardRetryStrategy::new().max_attempts(1)),
-            Self::Evidence => ErasedStrategy::new(EvidenceRetryStrategy::standard()),
+            Self::Patient => ErasedStrategy::new(PatientRetryStrategy::new()),
             Self::Fixed => ErasedStrategy::new(StandardRetryStrategy::new()),
             Self::Unlimited => ErasedStrategy::new(StandardRetryStrategy::new().with_quota(NoQuota)),
         }
@@ -32,7 +32,7 @@ impl Chosen {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::None => "no retries",
-            Self::Evidence => "a quota by evidence",
+            Self::Patient => "the patient strategy",
             Self::Fixed => "new(), a fixed quota",
             Self::Unlimited => "no quota",
         }

@@ -5,7 +5,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod program {
     use retry_core::classify::io;
-    use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retryable};
+    use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut, retryable};
     use runtimes::smol::SmolTimer;
     use smol::io::{AsyncReadExt, AsyncWriteExt};
     use smol::net::{TcpListener, TcpStream};
@@ -32,8 +32,8 @@ mod program {
         }
     }
 
-    static SERVER: StandardRetryStrategy =
-        StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
+    static SERVER: PatientRetryStrategy =
+        PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
     #[retryable(strategy = SERVER, idempotent, timer = SmolTimer, attempt_timeout = "200ms", max_time = "10s")]
     async fn ping(server: SocketAddr) -> Result<String, PingError> {

@@ -1,6 +1,6 @@
 //! The client of a bank, over any network. Its tests simulate one.
 
-use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut, retryable};
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -62,8 +62,8 @@ impl From<TimedOut> for PayError {
     }
 }
 
-/// With a fixed quota, because a shop that pays rarely can't learn from its own traffic whether retries help.
-static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(12);
+/// A payment waits for a bank that can't be reached, and is then made once.
+static BANK: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(12);
 
 /// Pays an amount once: the bank knows a payment by its number.
 ///

@@ -20,8 +20,9 @@ use store::{Conflict, Store};
 
 const TRANSFERS: u32 = 40;
 
-/// Allows 20 attempts, because each transfer can lose the race many times.
-const fn patient() -> StandardRetryStrategy {
+/// Allows 20 attempts, because each transfer can lose the race many times. The quota has a fixed size, so that the table can show what is
+/// left of it.
+const fn contended() -> StandardRetryStrategy {
     StandardRetryStrategy::new().max_attempts(20).backoff(Duration::from_millis(20), Duration::from_millis(500))
 }
 
@@ -54,7 +55,7 @@ async fn attempt(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<(),
     Ok(())
 }
 
-static BANK: StandardRetryStrategy = patient();
+static BANK: StandardRetryStrategy = contended();
 
 #[retryable(strategy = BANK, idempotent = false)]
 async fn transfer(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<(), TransferError> {
@@ -66,7 +67,7 @@ async fn transfer(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<()
 #[retry(safe)]
 struct Failed;
 
-static MISCLASSIFIED: StandardRetryStrategy = patient();
+static MISCLASSIFIED: StandardRetryStrategy = contended();
 
 #[retryable(strategy = MISCLASSIFIED)]
 async fn misclassified(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<(), Failed> {

@@ -7,11 +7,11 @@
 //! `.ci/servers cargo run -p retry-clients --example transaction --features sqlx09`
 
 use retry_clients::sqlx09::{self, TransactionError};
-use retry_core::{StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, retryable};
 use sqlx::postgres::PgPool;
 use std::error::Error;
 
-static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+static BANK: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(20);
 
 #[retryable(strategy = BANK, idempotent = false)]
 async fn pay(pool: &PgPool, from: i32, to: i32) -> Result<(), TransactionError> {

@@ -17,9 +17,9 @@ use std::fmt;
 /// # #[cfg(feature = "redis1")]
 /// # mod example {
 /// use retry_clients::redis1::ClientError;
-/// use retry_core::{StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, retryable};
 ///
-/// static CACHE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static CACHE: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// #[retryable(strategy = CACHE, idempotent, blocking, max_time = "2s")]
 /// fn get(redis: &redis::Client, key: &str) -> Result<String, ClientError> {
@@ -52,10 +52,10 @@ impl<E> ClientError<E> {
     /// ```
     /// use retry_clients::ClientError;
     /// use retry_core::classify::{Classification, io};
-    /// use retry_core::{RetrySafety, StandardRetryStrategy, retryable};
+    /// use retry_core::{PatientRetryStrategy, RetrySafety, retryable};
     /// use std::net::TcpStream;
     ///
-    /// static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static SERVER: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// #[retryable(strategy = SERVER, blocking, max_time = "10s")]
     /// fn connect(address: &str) -> Result<TcpStream, ClientError<std::io::Error>> {

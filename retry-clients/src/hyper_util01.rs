@@ -13,9 +13,9 @@
 //! ```
 //! use hyper_util::client::legacy::Error;
 //! use retry_clients::hyper_util01;
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = API, policy = hyper_util01::policy().idempotent(true))]
 //! async fn is_up(path: &str) -> Result<bool, Error> {

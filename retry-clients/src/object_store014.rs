@@ -94,9 +94,9 @@
 //! use hyper::body::Bytes;
 //! use object_store::{ObjectStore, ObjectStoreExt, path::Path};
 //! use retry_clients::object_store014;
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //!
-//! static READS: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static READS: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = READS, policy = object_store014::policy().idempotent(true))]
 //! async fn read(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Bytes> {

@@ -55,9 +55,9 @@
 //! ```
 //! use redis::RedisError;
 //! use retry_clients::redis1::{self, ClientError};
-//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 //!
-//! static CACHE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static CACHE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! // A read, or a SET, may be carried out twice.
 //! #[retryable(strategy = CACHE, idempotent, max_time = "2s")]

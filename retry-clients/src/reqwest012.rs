@@ -6,9 +6,9 @@
 //! # use reqwest012 as reqwest;
 //! use reqwest::Client;
 //! use retry_clients::reqwest012::{ClientError, ResponseExt};
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = API, idempotent, max_time = "10s", attempt_timeout = "2s")]
 //! async fn get(http: &Client, url: &str) -> Result<String, ClientError> {

@@ -5,9 +5,9 @@
 //! ```
 //! use reqwest::Client;
 //! use retry_clients::reqwest013::{ClientError, ResponseExt};
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = API, idempotent, max_time = "10s", attempt_timeout = "2s")]
 //! async fn get(http: &Client, url: &str) -> Result<String, ClientError> {

@@ -7,9 +7,9 @@
 //! ```
 //! use reqwest_middleware::ClientBuilder;
 //! use retry_clients::reqwest_middleware05::RetryMiddleware;
-//! use retry_core::StandardRetryStrategy;
+//! use retry_core::PatientRetryStrategy;
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! # fn client(reqwest: reqwest::Client) -> reqwest_middleware::ClientWithMiddleware {
 //! ClientBuilder::new(reqwest).with(RetryMiddleware::new(&API)).build()
@@ -54,9 +54,9 @@
 //! ```
 //! use reqwest_middleware::ClientWithMiddleware;
 //! use retry_clients::reqwest_middleware05;
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = API, policy = reqwest_middleware05::policy().idempotent(true))]
 //! async fn get(http: &ClientWithMiddleware, url: &str) -> reqwest_middleware::Result<String> {

@@ -25,10 +25,10 @@
 //!
 //! ```
 //! use retry_clients::tonic014;
-//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 //! use tonic::Status;
 //!
-//! static SEARCH: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static SEARCH: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! // A function that returns tonic's own error.
 //! #[retryable(strategy = SEARCH, policy = tonic014::policy().idempotent(true))]

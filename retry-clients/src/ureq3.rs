@@ -34,7 +34,7 @@
 //! ```
 //! use retry_clients::ureq3;
 //! use retry_core::classify::{Classification, http};
-//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 //! use std::time::SystemTime;
 //!
 //! #[derive(Debug, RetryInfo)]
@@ -50,7 +50,7 @@
 //!     }
 //! }
 //!
-//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static API: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = API, idempotent, blocking)]
 //! fn get(agent: &ureq::Agent, url: &str) -> Result<String, ApiError> {

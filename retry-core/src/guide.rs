@@ -26,6 +26,17 @@
 //! where each retry displaces another request. A timeout is the one failure that shows congestion, so the rule for its
 //! retry is stricter.
 //!
+//! # Operations wait for the service
+//!
+//! A quota keeps the service up, and by itself it lets operations down: in an outage of three seconds, those that it can't pay
+//! for would fail, although their callers have time. So with a [`PatientRetryStrategy`](crate::PatientRetryStrategy), they wait
+//! in line. What is sent is bounded by evidence, and not by time: half a retry for each fast answer, and one probe at a time
+//! where nothing else is sent. Retries are background traffic, which uses what the foreground leaves, as in RFC 6817 (LEDBAT).
+//! gRPC calls the caller's side of it "wait for ready".
+//!
+//! An answer is fast in comparison with the timeout of an attempt. A server with a full queue answers, too, but slowly, and its
+//! answers are not evidence that it has room for more.
+//!
 //! # Tokens
 //!
 //! Operations share a strategy. The state of a single operation, such as its number of attempts and the cost of its
@@ -45,7 +56,8 @@
 //! # The operation sleeps the delay
 //!
 //! A token has a [delay](crate::RetryToken::delay). The operation sleeps for it once, and then calls
-//! [`ready`](crate::RetryStrategy::ready) to find out whether the attempt may be sent. Only limiters implement `ready`.
+//! [`ready`](crate::RetryStrategy::ready) to find out whether the attempt may be sent. Only limiters and the patient strategy
+//! implement `ready`.
 //! If strategies counted down their delays themselves, each strategy of a user would have to do the same and read the
 //! clock. With this design, a strategy needs only three methods.
 //!

@@ -14,7 +14,7 @@
 //! ```
 //! use retry_core::headers;
 //! use retry_core::time::Timestamp;
-//! use retry_core::{AttemptContext, Clock, RetryInfo, StandardRetryStrategy};
+//! use retry_core::{AttemptContext, Clock, PatientRetryStrategy, RetryInfo};
 //! use retry_core::{TimedOut, TokioTimer, retryable};
 //! use std::collections::HashMap;
 //! use std::time::{Duration, SystemTime};
@@ -25,7 +25,7 @@
 //! # impl From<TimedOut> for NoAnswer { fn from(error: TimedOut) -> Self { Self(error) } }
 //! # async fn send(_: HashMap<&str, String>) -> Result<(), NoAnswer> { Ok(()) }
 //! const MAX_ATTEMPTS: u32 = 3;
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(MAX_ATTEMPTS);
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(MAX_ATTEMPTS);
 //!
 //! fn about(context: AttemptContext) -> HashMap<&'static str, String> {
 //!     let amz = headers::amz_sdk_request(&context, Some(MAX_ATTEMPTS), SystemTime::now());

@@ -1,7 +1,8 @@
-//! Retries that do not keep a server down. You label your errors and mark the functions to retry; the library does the rest.
+//! Retries that outlast an outage, and don't cause one. You label your errors and mark the functions to retry; the library does the
+//! rest.
 //!
 //! ```
-//! use retry_core::{EvidenceRetryStrategy, RetryInfo, retryable};
+//! use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 //!
 //! #[derive(Debug, RetryInfo)]
 //! enum StoreError {
@@ -13,7 +14,7 @@
 //!     NoSuchKey,
 //! }
 //!
-//! static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = STORE, idempotent)]
 //! async fn get(key: &str) -> Result<String, StoreError> {
@@ -31,7 +32,7 @@
 //!
 #![doc = include_str!("../docs/loop.svg")]
 //!
-//! One operation over time, with its waits and the quota that pays for them, until `max_time` ends it:
+//! One operation of a [`StandardRetryStrategy`] over time, with its waits and the quota that pays for them, until `max_time` ends it:
 //!
 #![doc = include_str!("../docs/timeline.svg")]
 //!
@@ -64,8 +65,8 @@
 //!
 //! | item | use |
 //! |---|---|
-//! | [`EvidenceRetryStrategy`] | start here: its quota learns whether retries help |
-//! | [`StandardRetryStrategy`] | the same with a quota of a fixed size, as in the AWS SDKs |
+//! | [`PatientRetryStrategy`] | start here: random failures are retried soon, and in an outage operations wait for the service |
+//! | [`StandardRetryStrategy`] | retries with a quota of a fixed size, as in the AWS SDKs: when it is empty, operations fail |
 //! | [`PacedRetryStrategy`] | send at the rate that the server accepts |
 //! | [`ConcurrencyRetryStrategy`] | limit the number of requests in flight |
 //! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
@@ -119,7 +120,7 @@
 //!
 //! # Terms
 //!
-//! An *operation* is one call of a retried function. An *attempt* is one run of the function's body. A *retry* is any
+//! A *service* is what can fail by itself, such as a host, a database or a bucket. An *operation* is one call of a retried function. An *attempt* is one run of the function's body. A *retry* is any
 //! attempt after the first one. *Backoff* is the delay before a retry, and *jitter* is the random part of it. The
 //! *quota* is the budget that pays for retries. A server *throttles* when it rejects requests because there are too
 //! many.

@@ -10,7 +10,7 @@
 
 use retry_core::config::ConfiguredStrategy;
 use retry_core::quota::EvidenceQuota;
-use retry_core::{EvidenceRetryStrategy, ExponentialBackoff, RetryConfig, RetryInfo, TokioTimer, retryable};
+use retry_core::{ExponentialBackoff, RetryConfig, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetSwitch};
 use std::error::Error;
@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
 static ORDERS: LazyLock<ConfiguredStrategy<ExponentialBackoff, EvidenceQuota>> = LazyLock::new(|| {
-    let base = EvidenceRetryStrategy::standard().name("orders");
+    let base = StandardRetryStrategy::new().with_quota(EvidenceQuota::new()).name("orders");
     RetryConfig::new().build_on(base).expect("no setting is invalid")
 });
 static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| ORDERS.set_enabled(is_on));

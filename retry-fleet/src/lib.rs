@@ -17,15 +17,15 @@
 //! ```no_run
 //! # #[cfg(feature = "redis1")]
 //! # mod program {
-//! use retry_core::EvidenceRetryStrategy;
+//! use retry_core::PatientRetryStrategy;
 //! use retry_fleet::Fleet;
 //! use retry_fleet::redis1::RedisStore;
 //!
-//! static ORDERS: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+//! static ORDERS: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = RedisStore::open("redis://127.0.0.1")?;
-//! let membership = Fleet::new("orders", store).quota(ORDERS.quota()).join()?;
+//! let membership = Fleet::new("orders", store).quota(ORDERS.standard().quota()).join()?;
 //! // The program runs, and at its end:
 //! membership.leave().await;
 //! # Ok(())
@@ -41,11 +41,11 @@
 //!
 //! ```
 //! use retry_core::quota::EvidenceQuota;
-//! use retry_core::{EvidenceRetryStrategy, ExponentialBackoff, PacedRetryStrategy};
+//! use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
 //! use retry_fleet::{Fleet, FleetSwitch, JoinError, Membership, Store};
 //!
 //! static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
-//!     PacedRetryStrategy::over(EvidenceRetryStrategy::standard());
+//!     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
 //! static SWITCH: FleetSwitch = FleetSwitch::new(retry_core::set_retries_enabled);
 //!
 //! fn join(store: impl Store) -> Result<Membership, JoinError> {

@@ -17,11 +17,11 @@ use std::time::Duration;
 /// the fleet changes again.
 ///
 /// ```
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 /// use retry_fleet::FleetSwitch;
 ///
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
-/// static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| STORE.set_enabled(is_on));
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+/// static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| STORE.standard().set_enabled(is_on));
 /// // For all strategies of the process:
 /// static ALL: FleetSwitch = FleetSwitch::new(retry_core::strategy::set_retries_enabled);
 /// ```

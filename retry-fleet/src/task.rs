@@ -31,15 +31,15 @@ const BY_MISTAKE: Duration = Duration::from_secs(1);
 /// What a process shares with its fleet, and where the fleet's state is kept.
 ///
 /// ```no_run
-/// use retry_core::EvidenceRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 /// use retry_fleet::Fleet;
 /// use retry_fleet::redis1::RedisStore;
 ///
-/// static ORDERS: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+/// static ORDERS: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// let fleet = Fleet::new("orders", RedisStore::open("redis://127.0.0.1")?);
-/// let membership = fleet.quota(ORDERS.quota()).join()?;
+/// let membership = fleet.quota(ORDERS.standard().quota()).join()?;
 /// // .. the program runs, and at its end:
 /// membership.leave().await;
 /// # Ok(())

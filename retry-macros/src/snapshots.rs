@@ -287,6 +287,7 @@ fn a_strategy_from_a_call() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn limits_an_observer_and_a_context() {
     retried(
         quote!(

@@ -12,8 +12,8 @@ use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::quota::NoQuota;
 use retry_core::{
-    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, RetryErrorType, RetryStrategy,
-    StandardRetryStrategy, policy_fn, retry, retry_blocking,
+    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, PatientRetryStrategy, RetryErrorType,
+    RetryStrategy, StandardRetryStrategy, policy_fn, retry, retry_blocking,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -276,7 +276,7 @@ fn handles_are_registered_once() {
     }
     assert_eq!(registered(), first);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
-    assert_eq!(recorder.0.lock().unwrap().described.len(), 12, "each metric is described once");
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 14, "each metric is described once");
 }
 
 /// A line of the table of metrics: name, type, unit and labels.
@@ -304,6 +304,8 @@ fn the_documented_tables_list_what_is_published() {
     let strategy = AdaptiveRetryStrategy::over(EvidenceRetryStrategy::standard().name("store"));
     assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
     run_hedged(&recorder, &observer, &strategy, [9, 1]);
+    let strategy = PatientRetryStrategy::new().name("store");
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::TIMEOUT), Ok(1)]), Ok(1));
     let state = recorder.0.lock().unwrap();
     let published: BTreeSet<Row> = state
         .registered
@@ -314,7 +316,7 @@ fn the_documented_tables_list_what_is_published() {
             (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
         })
         .collect();
-    assert_eq!(published.len(), 12);
+    assert_eq!(published.len(), 14);
     assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
     assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
 }

@@ -10,6 +10,7 @@ mod outages;
 mod probes;
 mod seen;
 mod send;
+mod unlimited;
 mod woken;
 
 use crate::support::{ByHand, Failed, Wakes, millis, secs};

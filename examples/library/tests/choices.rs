@@ -3,8 +3,8 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 use library::{Client, Connection, StoreError};
-use retry_core::strategy::StandardRetryToken;
-use retry_core::{ErasedStrategy, Event, Observer, RetryStrategy, StandardRetryStrategy, without_retries};
+use retry_core::strategy::PatientRetryToken;
+use retry_core::{ErasedStrategy, Event, Observer, PatientRetryStrategy, RetryStrategy, without_retries};
 use runtimes::smol::SmolTimer;
 use smol::block_on;
 use std::cell::{Cell, RefCell};
@@ -58,14 +58,14 @@ fn requests<S: RetryStrategy>(with: impl FnOnce(Client<&Store, SmolTimer>) -> Cl
 }
 
 /// Creates a strategy whose waits are short.
-const fn quick() -> StandardRetryStrategy {
-    StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(2))
+const fn quick() -> PatientRetryStrategy {
+    PatientRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(2))
 }
 
 #[test]
 fn strategies_fit_by_value_by_reference_and_erased() {
-    static SHARED: StandardRetryStrategy = quick();
-    let object: Arc<dyn RetryStrategy<Token = StandardRetryToken> + Send + Sync> = Arc::new(quick());
+    static SHARED: PatientRetryStrategy = quick();
+    let object: Arc<dyn RetryStrategy<Token = PatientRetryToken> + Send + Sync> = Arc::new(quick());
 
     assert_eq!(requests(|client| client.strategy(quick())), 3);
     assert_eq!(requests(|client| client.strategy(&SHARED)), 3);

@@ -2,11 +2,11 @@
 
 use migration::FlakyService;
 use reqwest::{Client, Error};
-use retry_core::{StandardRetryStrategy, retry};
+use retry_core::{PatientRetryStrategy, retry};
 use std::time::Duration;
 
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
 async fn get(client: &Client, url: &str) -> Result<String, Error> {
     client.get(url).send().await?.error_for_status()?.text().await

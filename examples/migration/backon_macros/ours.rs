@@ -2,7 +2,7 @@
 
 use migration::FlakyService;
 use reqwest::{Client, Error};
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 use std::time::Duration;
 
 #[derive(Debug, RetryInfo)]
@@ -15,8 +15,8 @@ fn is_transient(error: &Error) -> bool {
     error.is_connect() || error.is_timeout()
 }
 
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
 #[retryable(strategy = API, idempotent)]
 async fn get(client: &Client, url: &str) -> Result<String, ApiError> {

@@ -4,11 +4,11 @@ use migration::FlakyService;
 use reqwest::Client;
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error};
 use retry_clients::reqwest_middleware05::RetryMiddleware;
-use retry_core::StandardRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use std::time::Duration;
 
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
 async fn get(client: &ClientWithMiddleware, url: &str) -> Result<String, Error> {
     Ok(client.get(url).send().await?.error_for_status()?.text().await?)

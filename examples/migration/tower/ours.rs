@@ -3,13 +3,13 @@
 use migration::FlakyService;
 use reqwest::{Client, Method, Request};
 use retry_clients::reqwest013;
-use retry_core::StandardRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use retry_core::tower::RetryLayer;
 use std::time::Duration;
 use tower::{Service, ServiceBuilder, ServiceExt};
 
-static API: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
+static API: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {

@@ -2,7 +2,7 @@
 #![cfg(target_arch = "wasm32")]
 
 use retry_core::{
-    AttemptContext, Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, reseed, retry_with_context, retryable,
+    AttemptContext, Clock, PatientRetryStrategy, RetryInfo, TimedOut, Timer, reseed, retry_with_context, retryable,
 };
 use runtimes::browser::{BrowserTimer, reseed_from_crypto};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,8 +23,8 @@ impl From<TimedOut> for StoreError {
     }
 }
 
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
+static STORE: PatientRetryStrategy =
+    PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
 
 static ATTEMPTS: AtomicU32 = AtomicU32::new(0);
 

@@ -83,11 +83,11 @@ impl<R> ErrorForResponse<R> {
     /// use retry_clients::http::ErrorResponse;
     /// use retry_clients::reqwest013::{ClientError, ResponseExt};
     /// use retry_core::classify::{Classification, llm};
-    /// use retry_core::{StandardRetryStrategy, retryable};
+    /// use retry_core::{PatientRetryStrategy, retryable};
     /// use serde_json::Value;
     /// use std::time::SystemTime;
     ///
-    /// static MODEL: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static MODEL: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// // A body that is cut short or not JSON has no code, and the status and the headers decide.
     /// fn openai(error: &ErrorResponse) -> Classification {

@@ -24,14 +24,14 @@ use std::time::SystemTime;
 /// # mod example {
 /// use reqwest::Request;
 /// use retry_clients::reqwest013;
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 /// use retry_core::tower::RetryLayer;
 /// # use reqwest::Client;
 /// # use tower_layer::Layer;
 /// # use tower_service::Service;
 /// # fn is_service(_: impl Service<Request>) {}
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # fn example() {
 /// let layer = RetryLayer::new(&API)

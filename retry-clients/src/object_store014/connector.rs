@@ -8,7 +8,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use retry_core::strategy::{Operations, RetryStrategy, Share};
-use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, TimedOut, retry};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Stop, TimedOut, retry};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -63,9 +63,9 @@ impl<S, C> RetryConnector<S, C> {
     /// ```
     /// use object_store::client::HttpRequest;
     /// use retry_clients::object_store014::RetryConnector;
-    /// use retry_core::StandardRetryStrategy;
+    /// use retry_core::PatientRetryStrategy;
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// # fn example(connector: impl object_store::client::HttpConnector) {
     /// let retries = RetryConnector::new(connector, &STORE).idempotent_with(|request: &HttpRequest| {
@@ -160,11 +160,15 @@ impl<S: RetryStrategy<Token: Send> + Send + Sync + 'static> HttpService for Clie
         let call = call.name(name).policy(policy);
         let outcome = match max_time {
             Some(time) => call.max_time(*time).run().await,
-            None => call.run().await,
+            // With a handle to stop it, a call keeps its last outcome whatever the strategy is, so its future is `Send`.
+            None => call.stop(&NEVER).run().await,
         };
         outcome.map(|answer| answer.response).map_err(|Failed(error)| error)
     }
 }
+
+/// Stops no request.
+static NEVER: Stop = Stop::new();
 
 /// The error of an attempt: one that can be a time limit.
 #[derive(Debug)]

@@ -60,10 +60,10 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
     /// ```
     /// use reqwest::Request;
     /// use retry_clients::reqwest_middleware05::RetryMiddleware;
-    /// use retry_core::StandardRetryStrategy;
+    /// use retry_core::PatientRetryStrategy;
     /// use retry_core::classify::http::idempotent_method;
     ///
-    /// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static API: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// let retries = RetryMiddleware::new(&API).idempotent_with(|request: &Request| {
     ///     idempotent_method(request.method().as_str())

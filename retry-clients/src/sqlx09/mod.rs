@@ -29,12 +29,12 @@
 //!
 //! ```
 //! use retry_clients::sqlx09;
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //! # trait Bank {
 //! #     async fn pay(&self, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error>;
 //! # }
 //!
-//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static BANK: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! // Money must not move twice: it retries only after a certain rollback, such as after a lost
 //! // race.

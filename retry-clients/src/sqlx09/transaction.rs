@@ -33,10 +33,10 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///
 /// ```
 /// use retry_clients::sqlx09::{self, TransactionError};
-/// use retry_core::{StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, retryable};
 /// use sqlx::postgres::PgPool;
 ///
-/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+/// static BANK: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(20);
 ///
 /// // Money must not move twice: a COMMIT whose answer was lost is not retried.
 /// #[retryable(strategy = BANK, idempotent = false)]
@@ -67,7 +67,7 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///
 /// ```
 /// use retry_clients::sqlx09::{self, TransactionError};
-/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 /// use sqlx::postgres::PgPool;
 ///
 /// #[derive(Debug, RetryInfo)]
@@ -81,7 +81,7 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// #     fn from(error: sqlx::Error) -> Self { Self::Database(error) }
 /// # }
 ///
-/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+/// static BANK: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(20);
 ///
 /// // The id is unique, so this may be repeated.
 /// #[retryable(strategy = BANK, idempotent)]

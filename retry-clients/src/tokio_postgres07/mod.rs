@@ -30,10 +30,10 @@
 //!
 //! ```
 //! use retry_clients::tokio_postgres07;
-//! use retry_core::{StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, retryable};
 //! use tokio_postgres::Error;
 //!
-//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static BANK: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]
 //! async fn pay(from: i32, to: i32) -> Result<(), Error> {

@@ -35,10 +35,10 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///
 /// ```
 /// use retry_clients::tokio_postgres07::{self, TransactionError};
-/// use retry_core::{StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, retryable};
 /// use tokio_postgres::{Client, Error, IsolationLevel};
 ///
-/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+/// static BANK: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(20);
 ///
 /// # async fn connect() -> Result<Client, Error> {
 /// #     Ok(tokio_postgres::connect("host=localhost", tokio_postgres::NoTls).await?.0)

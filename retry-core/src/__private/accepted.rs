@@ -44,7 +44,7 @@ accepted! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a retry strategy",
         label = "this does not implement `RetryStrategy`",
-        note = "name a strategy, as in `static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();`",
+        note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`",
         note = "name the strategy inside its holder: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
     )]
     AcceptedStrategy[RetryStrategy]

@@ -47,7 +47,7 @@ pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     OperationOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
 }
 
-/// Returns the last outcome of an operation that waited for the service in vain, and ends the operation.
+/// Returns the last outcome of an operation that waited for the service without success, and ends the operation.
 #[inline]
 pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -59,7 +59,7 @@ pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optio
     Some(explored::last(outcome))
 }
 
-/// Returns whether an operation waited for the service in vain, so that its last outcome is settled without a directive. For an
+/// Returns whether an operation waited for the service without success, so that its last outcome is settled without a directive. For an
 /// expansion with `on_retry` or `on_end`.
 #[inline]
 pub fn is_unrecovered<R, K: RetryToken, L: TimeLimits, N>(

@@ -249,8 +249,8 @@ impl RetryConfig {
     /// fixed size.
     ///
     /// For a quota that learns whether retries help, set `quota.kind` to `evidence`, or use
-    /// [`build_on(EvidenceRetryStrategy::standard())`](Self::build_on), which returns a
-    /// [`ConfiguredOn<EvidenceRetryStrategy>`](ConfiguredOn).
+    /// [`build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))`](Self::build_on). A retry that a quota can't pay for
+    /// ends its operation: only a [`PatientRetryStrategy`](crate::PatientRetryStrategy), which has no such settings, lets it wait.
     pub fn build(&self) -> ConfiguredStrategy {
         ConfiguredStrategy::new(self, StandardRetryStrategy::new().into_limited())
     }

@@ -1,12 +1,12 @@
 //! Hedges: a second attempt beside the first one, if there is no answer for long.
 //!
 //! ```
-//! use retry_core::{Hedge, RetryInfo, StandardRetryStrategy, TimedOut, retry};
+//! use retry_core::{Hedge, PatientRetryStrategy, RetryInfo, TimedOut, retry};
 //!
 //! # #[derive(Debug, RetryInfo)]
 //! # struct Failed;
 //! # async fn get(key: &str) -> Result<String, Failed> { Ok(key.to_owned()) }
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //! static GET: Hedge = Hedge::p95();
 //!
 //! # async fn example() -> Result<(), Failed> {

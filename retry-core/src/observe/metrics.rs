@@ -23,8 +23,10 @@
 //! | `retry_operation_attempts` | histogram | `count` | `operation`, `strategy` | the attempts of an operation |
 //! | `retry_backoff_seconds` | histogram | `seconds` | `operation`, `strategy` | the delay before a retry |
 //! | `retry_limiter_wait_seconds` | histogram | `seconds` | `operation`, `strategy` | one wait for a limiter, which can end earlier |
+//! | `retry_service_wait_seconds` | histogram | `seconds` | `operation`, `strategy` | the time for which an operation waited for the service before it was sent |
+//! | `retry_waiting_operations` | gauge | `count` | `strategy` | the operations that wait for the service |
 //! | `retry_quota_level` | gauge | `count` | `strategy` | the level of the retry quota |
-//! | `retry_quota_mode` | gauge | `count` | `strategy` | what a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted |
+//! | `retry_quota_mode` | gauge | `count` | `strategy` | what a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted, 4 waiting |
 //! | `retry_send_rate` | gauge | `count_per_second` | `strategy` | the limit on sends, once there is one |
 //!
 //! The labels have these values:

@@ -1,7 +1,7 @@
 //! Events for observers and for `tracing`, and reports of single operations.
 //!
 //! ```
-//! use retry_core::{Event, Observer, RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{Event, Observer, PatientRetryStrategy, RetryInfo, retryable};
 //!
 //! struct Print;
 //!
@@ -15,7 +15,7 @@
 //! #[retry(throttling)]
 //! struct SlowDown;
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = STORE, observer = Print)]
 //! async fn get(key: &str) -> Result<String, SlowDown> {
@@ -43,6 +43,8 @@
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `nested` | the first retry of an operation within an attempt of another one follows; once for each pair of functions, in builds with debug assertions or the feature `test` | warn | `outer`, `max_attempts`, the product of both maxima |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
+//! | `waiting_for_service` | the quota can't pay for a retry, so the operation waits for evidence that the service answers again | debug | `error_type`, `delay_ms`, a wait that the server asked for, `waiting`, `quota`, `quota_mode`, `send_rate` |
+//! | `released` | the wait for the service is over, and the attempt is sent | debug | `waited_ms`, `waiting` |
 //! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
 //!
@@ -63,6 +65,8 @@
 //! - `reason`: a name from [`RetryError::as_str`](crate::RetryError::as_str), or from [`NoHedge::as_str`](crate::observe::NoHedge::as_str)
 //!   for `hedge_not_sent`.
 //! - `delay_source`: a name from [`DelaySource::as_str`](crate::strategy::DelaySource::as_str).
+//! - `waiting`: the number of operations of the strategy that wait for the service.
+//! - `waited_ms`: how long the operation has waited for the service so far.
 //! - `quota`: the level of the retry quota after the event.
 //! - `quota_mode`: a name from [`QuotaMode::as_str`](crate::quota::QuotaMode::as_str), for a quota that has modes, such as
 //!   [`EvidenceQuota`](crate::quota::EvidenceQuota).
@@ -129,7 +133,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// # #[derive(RetryInfo)]
 /// # #[retry(fault = "client")]
 /// # struct NoSuchKey;
-/// #[retryable(strategy = "standard", observer = METRICS)]
+/// #[retryable(strategy = "patient", observer = METRICS)]
 /// async fn get(key: &str) -> Result<String, NoSuchKey> {
 ///     // One attempt.
 /// #   Err(NoSuchKey)
@@ -156,7 +160,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// }
 ///
 /// impl Client {
-///     #[retryable(strategy = "standard", observer = self.observer)]
+///     #[retryable(strategy = "patient", observer = self.observer)]
 ///     async fn get(&self, key: &str) -> Result<String, NoSuchKey> {
 ///         // One attempt.
 /// #       Err(NoSuchKey)
@@ -171,12 +175,15 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///
 /// ```text
 /// operation = [ refused ]
-///             { { limited } attempt_started attempt_failed [ nested ] retry_scheduled }
+///             { { limited } attempt_started attempt_failed [ nested ] next }
 ///             { limited } end
+/// next      = retry_scheduled
+///           | waiting_for_service [ released ]      (not released: stopped follows)
 /// end       = attempt_started succeeded
 ///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped
 ///           | attempt_started stopped               (max_time or deadline cut the attempt)
-///           | stopped                               (max_time or deadline prevented the attempt)
+///           | stopped                               (max_time or deadline prevented the attempt,
+///                                                    or the service did not recover)
 /// ```
 ///
 /// With a [hedge](crate::Hedge), this can follow the first `attempt_started`: `hedge_not_sent`, or

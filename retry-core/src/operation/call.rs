@@ -177,10 +177,10 @@ mod sealed {
 /// ```
 /// use retry_core::retry::{AsyncAttempts, OptionalObserver};
 /// use retry_core::time::DefaultTimer;
-/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, Retry, RetryInfo, StandardRetryPolicy};
 ///
 /// type Call<F, O> =
-///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, O>;
+///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, O>;
 ///
 /// /// Runs a call with an observer, or without one.
 /// async fn run<F, O, T, E>(call: Call<F, O>) -> Result<T, E>

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// # struct Pool;
 /// # impl Pool { fn drop_connection(&self) {} }
 /// # async fn send(_: &str, _: String, _: u32) -> Result<(), Failed> { Ok(()) }
-/// #[retryable(strategy = "standard", context = context)]
+/// #[retryable(strategy = "patient", context = context)]
 /// async fn put(pool: &Pool, key: &str) -> Result<(), Failed> {
 ///     // After throttling, the connection is still good. After another failure, it may be broken.
 ///     let previous = context.previous_failure().map(|failure| failure.error_type());

@@ -194,7 +194,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         self.outcome.take()
     }
 
-    /// Takes the last outcome of an operation that waited for the service in vain, so that no attempt follows. Returns whether it did.
+    /// Takes the last outcome of an operation that waited for the service without success, so that no attempt follows. Returns whether it did.
     #[inline]
     pub fn unrecovered<L: TimeLimits, N>(
         &mut self,

@@ -103,16 +103,13 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        if self.is_unmade {
+        let (attempts, recorded) = if self.is_unmade {
             call.strategy.record_first_success(&success, &call.clock());
-            self.tell_success(call, 1, true);
-            return Decision::Stop { attempts: 1, reason: None };
-        }
-        let (attempts, recorded) = match self.token.take() {
-            TokenState::Held(token) => {
-                (token.attempt(), call.strategy.record_success(token, &success, &call.clock()).is_ok())
-            }
-            _ => (1, false),
+            (1, true)
+        } else if let TokenState::Held(token) = self.token.take() {
+            (token.attempt(), call.strategy.record_success(token, &success, &call.clock()).is_ok())
+        } else {
+            (1, false)
         };
         self.tell_success(call, attempts, recorded);
         Decision::Stop { attempts, reason: None }
@@ -256,17 +253,17 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         flow
     }
 
-    /// Returns the last outcome of an operation that waited for the service in vain, so that no attempt follows. The driver settles it
+    /// Returns the last outcome of an operation that waited for the service without success, so that no attempt follows. The driver settles it
     /// without a directive.
     #[inline]
     pub(crate) fn unrecovered<R>(&self, last: &mut impl KeptOutcome<R>) -> Option<Outcome<R>> {
         if self.is_unrecovered() { last.take().map(explored::ran) } else { None }
     }
 
-    /// Returns whether the operation waited for the service in vain.
+    /// Returns whether the operation waited for the service without success.
     #[inline]
     pub(crate) fn is_unrecovered(&self) -> bool {
-        matches!(self.token, TokenState::NoRecovery(_))
+        K::may_wait() && !self.is_unmade && matches!(self.token, TokenState::NoRecovery(_))
     }
 
     /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if the operation

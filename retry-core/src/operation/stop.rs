@@ -16,13 +16,13 @@ use std::mem;
 ///
 /// ```
 /// # use retry_core::{RetryInfo, TimedOut};
-/// use retry_core::{StandardRetryStrategy, Stop, retryable};
+/// use retry_core::{PatientRetryStrategy, Stop, retryable};
 ///
 /// # #[derive(Debug, RetryInfo)]
 /// # #[retry(transparent)]
 /// # struct StoreError(TimedOut);
 /// # impl From<TimedOut> for StoreError { fn from(error: TimedOut) -> Self { Self(error) } }
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// static STOP: Stop = Stop::new();
 ///
 /// #[retryable(strategy = STORE, stop = STOP)]

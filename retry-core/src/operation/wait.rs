@@ -179,6 +179,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns whether the token has a delay before its attempt, or a long poll has to wait.
     #[inline]
     pub(crate) fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
+        if operation.is_unmade {
+            return false;
+        }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
             || operation.limits.refused().is_some();
@@ -196,8 +199,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if operation.stopped.is_some() {
             return None;
         }
+        let is_unmade = operation.is_unmade;
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        if let TokenState::Held(token) = &mut *guard.token {
+        // An unmade token waits for nothing.
+        if !is_unmade && let TokenState::Held(token) = &mut *guard.token {
             let waker = LazyWaker::new();
             let waits = S::Token::may_wait() && token.delay_source() == DelaySource::Service;
             match self.strategy.ready(token, &self.clock(), Some(&waker)) {

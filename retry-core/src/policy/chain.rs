@@ -39,7 +39,7 @@ const MAX_ADDED: usize = 8;
 ///
 /// ```
 /// use retry_core::classify::chain;
-/// use retry_core::{ChainPolicy, RetryInfo, StandardRetryStrategy, retryable};
+/// use retry_core::{ChainPolicy, PatientRetryStrategy, RetryInfo, retryable};
 /// use std::error::Error;
 /// # use std::fmt;
 ///
@@ -51,7 +51,7 @@ const MAX_ADDED: usize = 8;
 /// # }
 /// # impl Error for Busy {}
 ///
-/// static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static JOBS: PatientRetryStrategy = PatientRetryStrategy::new();
 /// const READS: ChainPolicy = ChainPolicy::new().also(chain::typed::<Busy>).idempotent(true);
 ///
 /// #[retryable(strategy = JOBS, policy = READS, attempt_timeout = "5s")]

@@ -1,9 +1,9 @@
 //! Policies: the decision whether an outcome is a success, a final failure, or worth a retry.
 //!
 //! ```
-//! use retry_core::{ChainPolicy, StandardRetryStrategy, retryable};
+//! use retry_core::{ChainPolicy, PatientRetryStrategy, retryable};
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! // An `anyhow::Error` does not implement `RetryInfo`, so a policy examines its chain of sources.
 //! #[retryable(strategy = STORE, policy = ChainPolicy::new().idempotent(true))]
@@ -170,10 +170,10 @@ forward_policy!(&P, Box<P>, Arc<P>);
 /// Creates a policy from a closure.
 ///
 /// ```
-/// use retry_core::{RetryDirective, RetryErrorType, StandardRetryStrategy, policy_fn, retry};
+/// use retry_core::{PatientRetryStrategy, RetryDirective, RetryErrorType, policy_fn, retry};
 ///
 /// # async fn result_of_job() -> Option<u32> { Some(1) }
-/// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static JOBS: PatientRetryStrategy = PatientRetryStrategy::new();
 /// # async fn example() {
 /// // Polls until the job is done.
 /// let until_done = policy_fn(|outcome: &Option<u32>| match outcome {

@@ -1,10 +1,10 @@
 //! Quotas: the limit on the retries of all calls together, which protects an overloaded server.
 //!
 //! ```
-//! use retry_core::{EvidenceRetryStrategy, RetryQuota, StandardRetryStrategy};
+//! use retry_core::{PatientRetryStrategy, RetryQuota, StandardRetryStrategy};
 //!
 //! // A quota that learns whether retries help, and needs no number.
-//! static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //! // A quota of a fixed size: up to 40 retries at a cost of 5, until successes refill it.
 //! static SEARCH: StandardRetryStrategy = StandardRetryStrategy::new().quota_capacity(200);
 //!

@@ -30,15 +30,15 @@ mod sealed {
 ///
 /// ```
 /// use retry_core::retry::Attempts;
-/// use retry_core::{Retry, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, Retry};
 ///
 /// /// Sets what all calls of a program share, for closures of any form.
 /// fn shared<F: Attempts>(
-///     call: Retry<&'static StandardRetryStrategy, F>,
-/// ) -> Retry<&'static StandardRetryStrategy, F> {
+///     call: Retry<&'static PatientRetryStrategy, F>,
+/// ) -> Retry<&'static PatientRetryStrategy, F> {
 ///     call.name("store").idempotent(true)
 /// }
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// # let _ = shared(retry_core::retry(&STORE, async || Ok::<(), std::io::Error>(())));
 /// ```
 pub trait Attempts: sealed::Sealed {
@@ -65,11 +65,11 @@ pub trait Attempts: sealed::Sealed {
 ///
 /// ```
 /// use retry_core::retry::AsyncAttempts;
-/// use retry_core::{Retry, StandardRetryStrategy, TimedOut};
+/// use retry_core::{PatientRetryStrategy, Retry, TimedOut};
 /// use std::time::Duration;
 ///
 /// /// Limits the time of each attempt of a closure that makes futures.
-/// async fn bounded<F, T, E>(call: Retry<&'static StandardRetryStrategy, F>) -> Result<T, E>
+/// async fn bounded<F, T, E>(call: Retry<&'static PatientRetryStrategy, F>) -> Result<T, E>
 /// where
 ///     F: AsyncAttempts<Outcome = Result<T, E>>,
 ///     E: retry_core::RetryInfo + From<TimedOut>,
@@ -96,10 +96,10 @@ pub trait AsyncAttempts: Attempts {
 /// ```
 /// use retry_core::retry::{Blocking, BlockingAttempts};
 /// use retry_core::time::StdTimer;
-/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, Retry, RetryInfo, StandardRetryPolicy};
 ///
 /// type Call<F> =
-///     Retry<&'static StandardRetryStrategy, Blocking<F>, StandardRetryPolicy, StdTimer>;
+///     Retry<&'static PatientRetryStrategy, Blocking<F>, StandardRetryPolicy, StdTimer>;
 ///
 /// /// Runs a closure that blocks, and prints how often it was called.
 /// fn counted<F, T, E: RetryInfo>(call: Call<F>) -> Result<T, E>

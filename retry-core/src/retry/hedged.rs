@@ -6,11 +6,10 @@ use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::Report;
 use crate::operation::{
-    Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
+    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
-use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -38,12 +37,12 @@ where
     ///
     /// ```
     /// # use retry_core::RetryInfo;
-    /// use retry_core::{Hedge, StandardRetryStrategy, retry};
+    /// use retry_core::{Hedge, PatientRetryStrategy, retry};
     ///
     /// # #[derive(RetryInfo)]
     /// # struct Failed;
     /// # async fn get(key: &str) -> Result<String, Failed> { Ok(key.to_owned()) }
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static GET: Hedge = Hedge::p95();
     ///
     /// # async fn example() -> Result<String, Failed> {

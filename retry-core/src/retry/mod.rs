@@ -1,11 +1,11 @@
 //! Retries of closures, without macros.
 //!
 //! ```
-//! use retry_core::{StandardRetryStrategy, retry};
+//! use retry_core::{PatientRetryStrategy, retry};
 //! use std::io::{Error, ErrorKind};
 //! # async fn connect() -> Result<(), Error> { Ok(()) }
 //!
-//! static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static SERVER: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! # async fn example() -> Result<(), Error> {
 //! retry(&SERVER, || connect())
@@ -53,13 +53,13 @@ use crate::time::{DEFAULT_TIMER, DefaultTimer, StdTimer};
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
-/// use retry_core::{StandardRetryStrategy, retry};
+/// use retry_core::{PatientRetryStrategy, retry};
 ///
 /// # struct Crashed;
 /// # impl ErrorInfo for Crashed {}
 /// # impl RetryInfo for Crashed {}
 /// # async fn fetch(key: &str) -> Result<String, Crashed> { Ok(key.to_owned()) }
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # async fn example() -> Result<(), Crashed> {
 /// let object = retry(&STORE, || fetch("key")).run().await?;
@@ -73,11 +73,11 @@ use crate::time::{DEFAULT_TIMER, DefaultTimer, StdTimer};
 /// them for each attempt.
 ///
 /// ```
-/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
 /// # #[derive(RetryInfo)]
 /// # struct Crashed;
 /// # async fn fetch(attempt: u32) -> Result<(), Crashed> { Ok(()) }
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// # async fn example() -> Result<(), Crashed> {
 /// let mut attempt = 0;
 /// let call = retry(&STORE, || {
@@ -92,12 +92,12 @@ use crate::time::{DEFAULT_TIMER, DefaultTimer, StdTimer};
 /// connection from one attempt to the next:
 ///
 /// ```
-/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
 /// # #[derive(RetryInfo)]
 /// # struct Crashed;
 /// # struct Connection;
 /// # impl Connection { async fn send(&mut self, row: &str) -> Result<(), Crashed> { Ok(()) } }
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// use tokio::sync::Mutex;
 ///
 /// # async fn example(connection: Connection, rows: &[&str]) -> Result<(), Crashed> {
@@ -146,12 +146,12 @@ where
 ///
 /// ```
 /// # use retry_core::RetryInfo;
-/// use retry_core::{StandardRetryStrategy, retry_with_context};
+/// use retry_core::{PatientRetryStrategy, retry_with_context};
 ///
 /// # #[derive(RetryInfo)]
 /// # struct Failed;
 /// # async fn send(key: String) -> Result<(), Failed> { Ok(()) }
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// # async fn example() -> Result<(), Failed> {
 /// // The id is the same for all attempts, so that the server can tell that it has seen the
 /// // request before.
@@ -176,9 +176,9 @@ where
 ///
 /// ```
 /// # use std::io;
-/// use retry_core::{StandardRetryStrategy, retry_blocking};
+/// use retry_core::{PatientRetryStrategy, retry_blocking};
 ///
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # fn read() -> io::Result<String> { Ok(String::new()) }
 /// let content = retry_blocking(&STORE, || read())
@@ -201,9 +201,9 @@ where
 /// ```
 /// # use std::io;
 /// use retry_core::retry::retry_blocking_with_context;
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 ///
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # fn read(attempt: u32) -> io::Result<String> { Ok(String::new()) }
 /// let call = retry_blocking_with_context(&STORE, |context| read(context.attempt()));
@@ -226,11 +226,11 @@ where
 /// [`report`](Retry::report).
 ///
 /// ```
-/// use retry_core::{StandardRetryStrategy, retry};
+/// use retry_core::{PatientRetryStrategy, retry};
 /// use std::io::{Error, ErrorKind};
 /// # async fn connect() -> Result<(), Error> { Ok(()) }
 ///
-/// static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static SERVER: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// # async fn example() -> Result<(), Error> {
 /// let call = retry(&SERVER, || connect())

@@ -29,8 +29,8 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     ///
     /// ```
     /// # use std::io;
-    /// # use retry_core::{StandardRetryStrategy, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
     /// retry(&STORE, || connect())
@@ -65,9 +65,9 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # use retry_core::{PatientRetryStrategy, retry};
     /// # struct Response { status: u16, retry_after: Option<Duration> }
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn send() -> Result<(), Response> { Ok(()) }
     /// # async fn example() -> Result<(), Response> {
     /// retry(&STORE, || send())
@@ -92,12 +92,12 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     ///
     /// ```
     /// # use retry_core::RetryInfo;
-    /// use retry_core::{StandardRetryPolicy, StandardRetryStrategy, retry};
+    /// use retry_core::{PatientRetryStrategy, StandardRetryPolicy, retry};
     ///
     /// # #[derive(RetryInfo)]
     /// # struct Failed;
     /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn example() -> Result<(), Failed> {
     /// retry(&STORE, || fetch()).policy(StandardRetryPolicy::new().idempotent(true)).run().await
     /// # }
@@ -199,8 +199,8 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     ///
     /// ```
     /// # use std::io;
-    /// # use retry_core::{StandardRetryStrategy, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
     /// let call = retry(&STORE, || connect())
@@ -256,8 +256,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// #[derive(RetryInfo)]
     /// #[retry(transparent)]
     /// struct NoAnswer(TimedOut);
@@ -287,8 +287,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// [`Clock`](crate::Clock): a clock that starts at zero never reaches an `Instant`.
     ///
     /// ```
-    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # #[derive(RetryInfo)]
     /// # #[retry(transparent)]
     /// # struct NoAnswer(TimedOut);
@@ -325,7 +325,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// # use retry_core::{RetryInfo, TimedOut};
     /// use retry_core::retry::{AsyncAttempts, AttemptTimeout, TimeLimits, Unobserved};
     /// use retry_core::time::DefaultTimer;
-    /// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy, retry};
+    /// use retry_core::{PatientRetryStrategy, Retry, StandardRetryPolicy, retry};
     /// use std::time::Duration;
     ///
     /// # #[derive(RetryInfo)]
@@ -333,11 +333,11 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// # struct Failed(TimedOut);
     /// # impl From<TimedOut> for Failed { fn from(error: TimedOut) -> Self { Self(error) } }
     /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// /// A call with the default timer.
     /// type Call<F, L> =
-    ///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+    ///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
     ///
     /// fn bounded<F, L>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout>
     /// where
@@ -421,10 +421,10 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// and `anyhow::Error` do. The last outcome is kept while the call waits, so its future is `Send` only if the outcome is.
     ///
     /// ```
-    /// use retry_core::{StandardRetryStrategy, Stop, retry_blocking};
+    /// use retry_core::{PatientRetryStrategy, Stop, retry_blocking};
     /// use std::io::ErrorKind;
     ///
-    /// static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static SERVER: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static STOP: Stop = Stop::new();
     ///
     /// let call = retry_blocking(&SERVER, || std::net::TcpStream::connect("127.0.0.1:80"))

@@ -3,10 +3,11 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored};
+use crate::operation::{
+    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored,
+};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
-use crate::support::KeptOutcome;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -39,8 +40,8 @@ where
     /// # struct Crashed;
     /// # impl ErrorInfo for Crashed {}
     /// # impl RetryInfo for Crashed {}
-    /// # use retry_core::{StandardRetryStrategy, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn fetch() -> Result<(), Crashed> { Ok(()) }
     /// # async fn example() {
     /// let report = retry(&STORE, || fetch()).report().await;

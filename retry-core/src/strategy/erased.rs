@@ -21,9 +21,11 @@ use std::time::Duration;
 /// ```
 /// # #[derive(Debug, retry_core::RetryInfo)]
 /// # enum StoreError {}
-/// use retry_core::{ErasedStrategy, ScopedRetryStrategy, StandardRetryStrategy, retryable};
+/// use retry_core::{
+///     ErasedStrategy, PatientRetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, retryable,
+/// };
 ///
-/// static SHARED: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static SHARED: PatientRetryStrategy = PatientRetryStrategy::new();
 /// static TENANTS: ScopedRetryStrategy<u64> =
 ///     ScopedRetryStrategy::new(StandardRetryStrategy::aws_2_0);
 ///

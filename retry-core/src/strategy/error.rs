@@ -27,7 +27,7 @@ pub enum RetryError {
     Stopped,
     /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
-    /// The quota couldn't pay for the retry, and the operation waited for the service in vain: there was no evidence in time that it
+    /// The quota couldn't pay for the retry, and the operation waited for the service without success: there was no evidence in time that it
     /// answers again.
     NoRecovery,
     /// The token was issued by another strategy.

@@ -1,15 +1,15 @@
 //! Strategies: the state that operations share, and the decision whether and when an operation retries.
 //!
 //! ```
-//! use retry_core::{PacedRetryStrategy, ScopedRetryStrategy, StandardRetryStrategy};
+//! use retry_core::{PacedRetryStrategy, PatientRetryStrategy, ScopedRetryStrategy};
 //!
-//! // Retries, with a quota that all calls share.
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(3);
-//! // The same, sending at the rate that the server accepts.
+//! // For nearly all programs. All calls share it.
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! // Sends at the rate that the server accepts.
 //! static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
-//! // A strategy, and so a quota, for each region.
-//! static REGIONS: ScopedRetryStrategy<String> =
-//!     ScopedRetryStrategy::new(StandardRetryStrategy::new);
+//! // A strategy for each region.
+//! static REGIONS: ScopedRetryStrategy<String, PatientRetryStrategy> =
+//!     ScopedRetryStrategy::new(PatientRetryStrategy::new);
 //! ```
 
 #[cfg(feature = "limiters")]
@@ -121,7 +121,7 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry strategy",
     label = "this does not implement `RetryStrategy`",
-    note = "name a strategy, as in `static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();`"
+    note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`"
 )]
 pub trait RetryStrategy {
     /// The state of one operation.

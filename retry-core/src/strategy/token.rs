@@ -90,7 +90,7 @@ pub trait RetryToken {
         false
     }
 
-    /// Returns the place for the last outcome, which an operation returns if it waits for the service in vain. The default keeps
+    /// Returns the place for the last outcome, which an operation returns if it waits for the service without success. The default keeps
     /// none, so that the future is `Send` even if the outcome is not.
     #[doc(hidden)]
     #[inline]

@@ -34,11 +34,11 @@ impl WithoutRetries {
 /// failure reads a thread-local variable.
 ///
 /// ```
-/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry, without_retries};
+/// # use retry_core::{PatientRetryStrategy, RetryInfo, retry, without_retries};
 /// # #[derive(Debug, RetryInfo)]
 /// # #[retry(throttling)]
 /// # struct SlowDown;
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// async fn load() -> Result<(), SlowDown> {
 ///     retry(&STORE, async || Err(SlowDown)).run().await
 /// }
@@ -71,11 +71,11 @@ impl<F: Future> AnyFuture for F {}
 /// It applies to the operations that this thread begins and ends in the function.
 ///
 /// ```
-/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking, without_retries_blocking};
+/// # use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking, without_retries_blocking};
 /// # #[derive(Debug, RetryInfo)]
 /// # #[retry(throttling)]
 /// # struct SlowDown;
-/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// // One attempt.
 /// let loaded = without_retries_blocking(|| {
 ///     retry_blocking(&STORE, || Err::<(), _>(SlowDown)).run()

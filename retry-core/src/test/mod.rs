@@ -1,11 +1,11 @@
 //! Support for unit tests of retried code: fresh state for each test, no waits, and a record of each operation.
 //!
-//! Strategies are usually statics, and all tests of a process share them. Without this module, the retries of one test
-//! drain the quota of the next test, and each backoff is slept. While a [test guard](begin) exists, the retried calls
+//! Strategies are usually statics, and all tests of a process share them. Without this module, the failures of one test
+//! let the operations of the next test wait, and each wait is slept. While a [test guard](begin) exists, the retried calls
 //! of its thread use fresh copies of all strategies, and their waits are skipped.
 //!
 //! ```
-//! use retry_core::{RetryError, RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{PatientRetryStrategy, RetryError, RetryInfo, retryable};
 //! use std::cell::Cell;
 //!
 //! #[derive(Debug, PartialEq, RetryInfo)]
@@ -17,7 +17,7 @@
 //!     rejections: Cell<u32>,
 //! }
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! #[retryable(strategy = STORE)]
 //! async fn fetch(server: &Server) -> Result<&'static str, SlowDown> {
@@ -40,11 +40,11 @@
 //! # });
 //!
 //! # runtime.block_on(async {
-//! // The body of another one: the operation gives up after five attempts.
+//! // The body of another one: the operation waits for the server, which stays overloaded.
 //! let test = retry_core::test::begin();
 //! let server = Server { rejections: Cell::new(100) };
 //! assert_eq!(fetch(&server).await, Err(SlowDown));
-//! test.only().assert_ended(5, Some(RetryError::MaxAttempts));
+//! test.only().assert_ended(4, Some(RetryError::NoRecovery));
 //! # });
 //! ```
 //!
@@ -71,14 +71,14 @@
 //! fixed seed for the jitter.
 //!
 //! ```
-//! # use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking};
 //! # use std::time::Duration;
 //! use retry_core::RetryErrorType;
 //!
 //! # #[derive(Debug, RetryInfo)]
 //! # #[retry(throttling)]
 //! # struct SlowDown;
-//! # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //! # fn fetch() -> Result<(), SlowDown> {
 //! #     retry_blocking(&STORE, || Err(SlowDown)).run()
 //! # }
@@ -266,14 +266,14 @@ impl TestGuard {
     /// multiply. Functions that only call each other are not among them.
     ///
     /// ```
-    /// use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+    /// use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking};
     ///
     /// #[derive(Debug, RetryInfo)]
     /// #[retry(throttling)]
     /// struct SlowDown;
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
-    /// static CLIENT: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// static CLIENT: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// let get = || retry_blocking(&CLIENT, || Err::<(), _>(SlowDown)).name("get").run();
     /// let test = retry_core::test::begin();

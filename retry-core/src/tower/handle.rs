@@ -18,7 +18,7 @@ mod sealed {
 ///
 /// ```
 /// use retry_core::tower::{IntoHandle, RetryLayer};
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 /// use std::sync::Arc;
 ///
 /// /// Takes a static or an `Arc`, as `RetryLayer::new` does.
@@ -26,9 +26,9 @@ mod sealed {
 ///     RetryLayer::new(strategy).name("orders")
 /// }
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 /// named(&API);
-/// named(Arc::new(StandardRetryStrategy::new()));
+/// named(Arc::new(PatientRetryStrategy::new()));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy that `RetryLayer::new` takes",

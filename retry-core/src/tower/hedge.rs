@@ -11,9 +11,9 @@ mod sealed {
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
-/// use retry_core::{Hedge, StandardRetryStrategy};
+/// use retry_core::{Hedge, PatientRetryStrategy};
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 /// static READS: Hedge = Hedge::p95();
 ///
 /// // The same hedge for all requests.

@@ -42,9 +42,9 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
-    /// use retry_core::{Hedge, StandardRetryStrategy};
+    /// use retry_core::{Hedge, PatientRetryStrategy};
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static READS: Hedge = Hedge::p95();
     ///
     /// let layer = RetryLayer::new(&STORE).idempotent(true).hedge(&READS);
@@ -59,7 +59,7 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
-    /// use retry_core::{Hedge, StandardRetryPolicy, StandardRetryStrategy};
+    /// use retry_core::{Hedge, PatientRetryStrategy, StandardRetryPolicy};
     ///
     /// #[derive(Clone)]
     /// enum Request {
@@ -67,7 +67,7 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///     Append(String),
     /// }
     ///
-    /// static LOG: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static LOG: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static READS: Hedge = Hedge::p95();
     ///
     /// fn is_read(request: &Request) -> bool {

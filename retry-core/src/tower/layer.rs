@@ -77,11 +77,11 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
-    /// use retry_core::{RetryDirective, StandardRetryPolicy, StandardRetryStrategy, policy_fn};
+    /// use retry_core::{PatientRetryStrategy, RetryDirective, StandardRetryPolicy, policy_fn};
     /// use retry_core::classify::http;
     ///
     /// # struct Response { status: u16 }
-    /// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static API: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// /// Classifies the status of a response. No error is retried.
     /// fn judge<E>(outcome: &Result<Response, E>) -> RetryDirective {
@@ -111,14 +111,14 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
-    /// use retry_core::{StandardRetryPolicy, StandardRetryStrategy};
+    /// use retry_core::{PatientRetryStrategy, StandardRetryPolicy};
     ///
     /// enum Request {
     ///     Read,
     ///     Append(String),
     /// }
     ///
-    /// static LOG: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static LOG: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// let layer = RetryLayer::new(&LOG).policy_with(|request: &Request| {
     ///     StandardRetryPolicy::new().idempotent(matches!(request, Request::Read))
@@ -149,11 +149,11 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
-    /// use retry_core::{AttemptContext, StandardRetryStrategy};
+    /// use retry_core::{AttemptContext, PatientRetryStrategy};
     /// # use std::collections::HashMap;
     ///
     /// # struct Request { headers: HashMap<&'static str, String> }
-    /// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static API: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
     /// fn set_headers(request: &mut Request, context: AttemptContext) {
     ///     request.headers.insert("x-attempt", context.attempt().to_string());

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use retry_core::tower::RetryLayer;
-//! use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut};
+//! use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut};
 //! use std::time::Duration;
 //! # use std::task::{Context, Poll};
 //! # use tower_layer::Layer;
@@ -27,7 +27,7 @@
 //!     }
 //! }
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! # #[derive(Clone)]
 //! # struct Store;

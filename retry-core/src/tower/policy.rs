@@ -12,9 +12,9 @@ mod sealed {
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
-/// use retry_core::{StandardRetryPolicy, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, StandardRetryPolicy};
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// // The same policy for all requests.
 /// let layer = RetryLayer::new(&API).policy(StandardRetryPolicy::new().idempotent(true));

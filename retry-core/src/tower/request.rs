@@ -13,14 +13,14 @@ mod sealed {
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 ///
 /// /// A request that can be sent again only if its body is in memory.
 /// struct Request {
 ///     body: Option<Vec<u8>>,
 /// }
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// let layer = RetryLayer::new(&API)
 ///     .clone_with(|request: &Request| Some(Request { body: Some(request.body.clone()?) }));
@@ -60,9 +60,9 @@ impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for CloneWith<F> {
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
-/// use retry_core::StandardRetryStrategy;
+/// use retry_core::PatientRetryStrategy;
 ///
-/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// // Each request ends with the number of its attempt.
 /// let layer = RetryLayer::new(&API).before_attempt(|request: &mut String, context| {

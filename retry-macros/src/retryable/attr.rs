@@ -300,7 +300,7 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             diagnostics.error(
                 expr,
                 "a strategy that is made here has a new, full quota in each call; make it a static, \
-                 `static STORE: EvidenceRetryStrategy = ...;`, and write `strategy = STORE`, or remove the `&` before a \
+                 `static STORE: PatientRetryStrategy = ...;`, and write `strategy = STORE`, or remove the `&` before a \
                  call that returns a reference",
             );
             None

@@ -79,12 +79,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
-    let begin = match limits {
-        None => quote!(#private::begin(#retried_call)),
-        Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
-    };
-    let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
-    let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
+    let begin = begin(retried, (limits, keeps), [&operation, &place], &retried_call);
     let turn = if let Some(evaluated) = &evaluated {
         let (wait, attempt) = (&parts.wait(), &attempt(retried));
         Turn {
@@ -107,9 +102,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         #limits_setup
         #weight_setup
         #started
-        let mut #operation = #begin;
-        let mut #place = #kept;
-        #unlimited
+        #begin
         #weigh
         #context_setup
         #settle_setup
@@ -124,6 +117,28 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             #(#inner)*
             #body
         }
+    }
+}
+
+/// Returns the beginning of the operation, with the place for its last outcome.
+fn begin(
+    retried: &RetriedFunction,
+    (limits, keeps): (Option<TokenStream>, bool),
+    [operation, last]: [&Ident; 2],
+    call: &TokenStream,
+) -> TokenStream {
+    let crate_path = &retried.crate_path;
+    let private = quote!(#crate_path::__private);
+    let begun = match limits {
+        None => quote!(#private::begin(#call)),
+        Some(limits) => quote!(#private::begin_within(#call, #limits)),
+    };
+    let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
+    let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
+    quote! {
+        let mut #operation = #begun;
+        let mut #last = #kept;
+        #unlimited
     }
 }
 

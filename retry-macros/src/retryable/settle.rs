@@ -86,9 +86,10 @@ impl Settle<'_> {
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);
         let some = quote!(::core::option::Option::Some(#directive));
-        let directive = match self.race {
-            Some(_) => directive.to_token_stream(),
-            None => quote!(if #is_over { ::core::option::Option::None } else { #some }),
+        let directive = if self.race.is_some() {
+            directive.to_token_stream()
+        } else {
+            quote!(if #is_over { ::core::option::Option::None } else { #some })
         };
         let settled = match self.on_failure() {
             None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #result)),

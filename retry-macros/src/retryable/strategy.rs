@@ -36,7 +36,7 @@ pub(super) const OWN: [(&str, Own); 4] =
 
 /// Strategies that are not built in, by the words for them, and the values of statics of their types.
 pub(super) const STATICS: [(&str, &str, &str); 2] = [
-    ("evidence", "EvidenceRetryStrategy", "EvidenceRetryStrategy::standard()"),
+    ("evidence", "PatientRetryStrategy", "PatientRetryStrategy::new()"),
     ("concurrency", "ConcurrencyRetryStrategy", "ConcurrencyRetryStrategy::new()"),
 ];
 

@@ -29,9 +29,9 @@ fn world(name: impl Into<String>, load: f64, fault_s: u32, fault: Fault) -> Worl
     World { name: name.into(), load, fault_s, faults: vec![fault.into()], ..World::default() }
 }
 
-/// How long operations may take where that matters: as long as an operation that waits does by itself, and twice as long.
+/// How long operations may take where that matters. A limit cuts the last attempt, too.
 fn lives() -> Vec<Option<f64>> {
-    vec![Some(15.0), Some(30.0)]
+    vec![None, Some(15.0), Some(30.0)]
 }
 
 /// Outages of some seconds. The server has spare capacity for what they leave.
@@ -75,7 +75,9 @@ fn stalls() -> Vec<World> {
         world("stall 10 s, load 0.8", 0.8, 10, Fault::Stall),
         world("stall 10 s, load 0.93", 0.93, 10, Fault::Stall),
         World { lives_s: Some(2.0), ..world("stall 10 s, lives of 2 s", 0.8, 10, Fault::Stall) },
-        // 250 operations in a second, so 15,000 processes in a minute.
+        // 250 operations in a second, so one in a minute of each process.
+        World { processes: vec![15_000], rate: 500.0, ..world("stall 10 s, 15,000 processes", 0.5, 10, Fault::Stall) },
+        // A retry of each timeout is as much as the server has to spare.
         World { is_lone: true, rate: 500.0, ..world("stall 10 s, lone processes", 0.5, 10, Fault::Stall) },
     ];
     worlds.extend([5.0, 10.0, 20.0].map(|rate| World {

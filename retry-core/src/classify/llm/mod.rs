@@ -53,8 +53,8 @@
 //!
 //! ```
 //! # use retry_core::classify::Classification;
-//! # use retry_core::{StandardRetryStrategy, retryable};
-//! # static MODEL: StandardRetryStrategy = StandardRetryStrategy::new();
+//! # use retry_core::{PatientRetryStrategy, retryable};
+//! # static MODEL: PatientRetryStrategy = PatientRetryStrategy::new();
 //! # struct Http;
 //! # struct Event { id: u64, data: String }
 //! # struct Events;

@@ -52,11 +52,11 @@ mod sealed {
 /// ```
 /// use retry_core::retry::{Attempts, TimeLimits, Unobserved};
 /// use retry_core::time::DefaultTimer;
-/// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, Retry, StandardRetryPolicy};
 /// use std::time::Duration;
 ///
 /// type Call<F, L> =
-///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
 ///
 /// /// Adds a limit to a call that may have others.
 /// fn limited<F: Attempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithMaxTime> {
@@ -193,10 +193,10 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 /// ```
 /// use retry_core::retry::{AsyncAttempts, LimitsOn, Unobserved};
 /// use retry_core::time::DefaultTimer;
-/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+/// use retry_core::{PatientRetryStrategy, Retry, RetryInfo, StandardRetryPolicy};
 ///
 /// type Call<F, L> =
-///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
 ///
 /// /// Runs a call with any time limits, or none.
 /// async fn run<F, L, T, E>(call: Call<F, L>) -> Result<T, E>

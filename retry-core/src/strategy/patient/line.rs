@@ -15,7 +15,7 @@ use std::time::Duration;
 const CREDIT: u32 = 1;
 /// The price of a send from the line: two fast successes.
 const SEND: u32 = 2;
-/// The most credit that is kept while nobody waits, or after a failure: less than a send. So each failure needs a new fast success
+/// The most credit that is kept while no operation waits, or after a failure: less than a send. So each failure needs a new fast success
 /// before a send follows.
 const KEPT_CREDIT: u32 = 1;
 
@@ -224,12 +224,11 @@ impl Line {
     /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
     /// place.
     pub(super) fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
-        match self.position(ticket) {
-            Some(index) => self.remove(index),
-            None => {
-                self.credit += SEND;
-                Vec::new()
-            }
+        if let Some(index) = self.position(ticket) {
+            self.remove(index)
+        } else {
+            self.credit += SEND;
+            Vec::new()
         }
     }
 
@@ -332,7 +331,7 @@ impl Line {
         wakers
     }
 
-    /// Begins a new measurement of a healthy service once nobody waits.
+    /// Begins a new measurement of a healthy service once no operation waits.
     fn rest(&mut self) {
         if self.queue.is_empty() {
             self.credit = self.credit.min(KEPT_CREDIT);

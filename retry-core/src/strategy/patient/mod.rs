@@ -201,6 +201,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         ready
     }
 
+    /// Records that a first attempt is sent.
+    #[cold]
+    fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
+        let now = clock.now();
+        token.stage = Stage::Sent(Nanos::of(now));
+        self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+    }
+
     /// Records that a retry is sent for which the quota paid.
     #[cold]
     fn retry_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
@@ -236,9 +244,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
         let mut token = self.empty_token(clock)?;
         if self.with_line(SharedLine::is_watching) {
-            let now = clock.now();
-            token.stage = Stage::Sent(Nanos::of(now));
-            self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+            self.first_sent(&mut token, clock);
         }
         Ok(token)
     }
@@ -258,7 +264,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         self.standard.record_first_success(success, clock);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+    #[inline(always)]
     fn refresh_retry_token(
         &self,
         token: PatientRetryToken,

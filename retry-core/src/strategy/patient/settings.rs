@@ -6,7 +6,7 @@ use crate::quota::EvidenceQuota;
 use crate::strategy::StandardRetryStrategy;
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::time::Duration;
 
 /// The settings of the waits for the service.
@@ -71,7 +71,8 @@ impl PatientRetryStrategy {
 
     /// Puts the standard strategy back.
     const fn put(mut self, standard: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota>) -> Self {
-        mem::forget(mem::replace(&mut self.standard, standard));
+        // On some platforms, a mutex has a destructor.
+        let _taken = ManuallyDrop::new(mem::replace(&mut self.standard, standard));
         self
     }
 }
@@ -88,7 +89,7 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
     /// ```
     /// use retry_core::quota::EvidenceQuota;
     /// use retry_core::PatientRetryStrategy;
-    /// use retry_core::{HintLimit, StandardRetryStrategy};
+    /// use retry_core::StandardRetryStrategy;
     ///
     /// static STORE: PatientRetryStrategy = PatientRetryStrategy::over(
     ///     StandardRetryStrategy::new().max_retry_after(None).with_quota(EvidenceQuota::new()),

@@ -31,10 +31,10 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// ```
 /// # #[derive(Debug, retry_core::RetryInfo)]
 /// # enum StoreError {}
-/// use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, ScopedRetryStrategy, retryable};
 ///
-/// static BUCKETS: ScopedRetryStrategy<String> =
-///     ScopedRetryStrategy::new(StandardRetryStrategy::new);
+/// static BUCKETS: ScopedRetryStrategy<String, PatientRetryStrategy> =
+///     ScopedRetryStrategy::new(PatientRetryStrategy::new);
 ///
 /// #[retryable(strategy = BUCKETS.scope(bucket))]
 /// async fn put(bucket: &str, key: &str, body: &[u8]) -> Result<(), StoreError> {
@@ -44,7 +44,6 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// put("photos", "sunset", b"...").await?;
-/// assert_eq!(BUCKETS.scope("photos").quota().available(), 500);
 /// # Ok::<(), StoreError>(())
 /// # }).unwrap();
 /// ```
@@ -96,13 +95,13 @@ enum Make<K, S> {
 
 impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// Creates an empty map. `make` creates the strategy of each new key: it is a function such as
-    /// `StandardRetryStrategy::new`, or a closure that captures nothing.
+    /// `PatientRetryStrategy::new`, or a closure that captures nothing.
     ///
     /// ```
-    /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
+    /// use retry_core::{PatientRetryStrategy, ScopedRetryStrategy};
     ///
-    /// static TENANTS: ScopedRetryStrategy<u64> =
-    ///     ScopedRetryStrategy::new(|| StandardRetryStrategy::new().max_attempts(3))
+    /// static TENANTS: ScopedRetryStrategy<u64, PatientRetryStrategy> =
+    ///     ScopedRetryStrategy::new(|| PatientRetryStrategy::new().max_attempts(10))
     ///         .max_scopes(10_000);
     /// let tenant = TENANTS.scope(&7);
     /// ```
@@ -146,10 +145,10 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// Each key becomes a separate label in metrics, so use it only if there are few keys.
     ///
     /// ```
-    /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
+    /// use retry_core::{PatientRetryStrategy, ScopedRetryStrategy};
     ///
-    /// static REGIONS: ScopedRetryStrategy<String> =
-    ///     ScopedRetryStrategy::new(StandardRetryStrategy::new)
+    /// static REGIONS: ScopedRetryStrategy<String, PatientRetryStrategy> =
+    ///     ScopedRetryStrategy::new(PatientRetryStrategy::new)
     ///         .named_by(|region| format!("store-{region}"));
     /// ```
     #[must_use]

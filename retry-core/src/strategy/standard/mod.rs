@@ -25,8 +25,9 @@ use std::time::Duration;
 
 /// A strategy with a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 ///
-/// AWS calls it the standard retry mode. If you need not behave like the AWS SDKs, start with
-/// [`EvidenceRetryStrategy`](crate::EvidenceRetryStrategy) instead, whose quota needs no number.
+/// AWS calls it the standard retry mode. If you need not behave like the AWS SDKs, use a
+/// [`PatientRetryStrategy`](crate::PatientRetryStrategy) instead: its quota needs no number, and what the quota can't pay for waits
+/// for the service instead of failing.
 ///
 /// Create one static for each resource that can fail separately. All calls with this strategy share its quota. While
 /// the resource is healthy, a call costs one relaxed load more than without retries. When the resource is in trouble,

@@ -41,7 +41,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use retry_core::test::explore;
-/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 /// use std::cell::RefCell;
 ///
 /// #[derive(Debug, RetryInfo)]
@@ -58,7 +58,7 @@ use std::time::Duration;
 ///     }
 /// }
 ///
-/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// // Wrong: it lacks `idempotent = false`.
 /// #[retryable(strategy = STORE)]

@@ -60,7 +60,7 @@ pub fn may_fail<E>(error: impl FnOnce() -> E) -> Result<(), E> {
 ///
 /// ```
 /// use retry_core::test::{explore, invariant, may_fail};
-/// use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+/// use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking};
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 ///
@@ -68,7 +68,7 @@ pub fn may_fail<E>(error: impl FnOnce() -> E) -> Result<(), E> {
 /// #[retry(throttling)]
 /// struct SlowDown;
 ///
-/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+/// static BANK: PatientRetryStrategy = PatientRetryStrategy::new();
 ///
 /// let test = || {
 ///     let (from, to) = (Rc::new(Cell::new(10)), Rc::new(Cell::new(0)));
