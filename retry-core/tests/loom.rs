@@ -15,6 +15,8 @@ mod hedge;
 mod live;
 #[path = "loom/paced.rs"]
 mod paced;
+#[path = "loom/patient.rs"]
+mod patient;
 #[path = "loom/stop.rs"]
 mod stop;
 

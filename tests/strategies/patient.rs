@@ -12,6 +12,7 @@ mod seen;
 mod send;
 mod unlimited;
 mod woken;
+mod wrapped;
 
 use crate::support::{ByHand, Failed, Wakes, millis, secs};
 use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready};

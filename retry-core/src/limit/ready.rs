@@ -11,7 +11,8 @@ pub enum Ready {
     /// The operation waits this long, or until the waker is woken, and then asks again. A wait of zero means now.
     After(Duration),
     /// The attempt will not be sent, because the service did not recover in time. The operation releases the token, and ends with its
-    /// last outcome and the reason [`NoRecovery`](crate::RetryError::NoRecovery). Not for a first attempt, which is always sent.
+    /// last outcome and the reason [`NoRecovery`](crate::RetryError::NoRecovery). Not for a first attempt, which is always sent, and not
+    /// for a token of your own type, for which no last outcome is kept: its attempt is sent.
     Stop,
 }
 

@@ -210,7 +210,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                     guard.disarm();
                     return self.hold_back(operation, wait, waker.into_early_wake());
                 }
-                Ready::Stop if token.attempt() > 1 => {
+                // Without a place for the last outcome, the attempt is sent instead.
+                Ready::Stop if token.attempt() > 1 && S::Token::may_wait() => {
                     guard.end();
                     return None;
                 }

@@ -130,7 +130,7 @@ impl Task {
         operation.poll(&mut Context::from_waker(&Waker::from(Arc::clone(self))))
     }
 
-    fn wakes(&self) -> u32 {
+    pub(super) fn wakes(&self) -> u32 {
         self.wakes.load(Ordering::SeqCst)
     }
 

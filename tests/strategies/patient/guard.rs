@@ -60,6 +60,20 @@ async fn under_a_guard_a_wait_in_vain_ends_with_its_reason() {
     assert_eq!(guard.skipped().iter().sum::<Duration>(), secs(15));
 }
 
+// Rules G4, U11.
+#[tokio::test]
+async fn under_a_guard_probes_follow_after_the_same_times_in_each_run() {
+    static PROBING: Waits = waits_with(9).max_wait_for_service(secs(3_600));
+    let skipped = async |guard: test::TestGuard| {
+        let timer = ManualTimer::new();
+        assert_eq!(retry(&PROBING, || ready(Err::<u32, _>(Failed::SAFE))).timer(timer).report().await.attempts, 8);
+        guard.skipped()
+    };
+    let first = skipped(test::begin()).await;
+    assert_eq!(skipped(test::begin()).await, first);
+    assert_ne!(skipped(test::begin().seed(1)).await, first);
+}
+
 // Rules G1, U17.
 #[tokio::test]
 async fn nothing_that_waits_goes_into_a_test_or_comes_out_of_it() {

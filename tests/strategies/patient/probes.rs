@@ -1,9 +1,9 @@
 //! Probes: what is sent where there is no evidence.
 
 use super::{Line, waits, waits_with};
-use crate::support::{Failed, Wakes, millis, secs};
+use crate::support::{ByHand, Failed, Wakes, millis, secs};
 use retry_core::strategy::{PatientRetryToken, Ready};
-use retry_core::{Failure, RetryStrategy, RetryToken};
+use retry_core::{Failure, PatientRetryStrategy, RetryStrategy, RetryToken};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -247,6 +247,30 @@ fn a_process_without_any_success_probes_once_soon_and_then_rarely() {
     }
     line.succeed(token, 100);
     assert_jittered(line.probe(&mut line.joins()), secs(1), "after the success");
+}
+
+// Rules B10, U11.
+#[test]
+fn a_seed_makes_the_times_of_probes_the_same() {
+    let waits = |seed| {
+        let strategy = PatientRetryStrategy::new().seed(seed).max_attempts(9).max_wait_for_service(secs(3_600));
+        let clock = ByHand::at(secs(1_000));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        // The quota of a new process pays for no retry of a timeout.
+        let waits = (0..6).map(|_| {
+            let failed = token.attempt();
+            let refreshed = std::mem::replace(&mut token, strategy.acquire_initial_token(&clock).unwrap());
+            token = strategy.refresh_retry_token(refreshed, &Failure::of(&Failed::TIMEOUT), &clock).unwrap();
+            assert_eq!(token.attempt(), failed + 1);
+            let Ready::After(wait) = strategy.ready(&mut token, &clock, None) else { panic!("it does not wait") };
+            clock.advance(wait);
+            assert_eq!(strategy.ready(&mut token, &clock, None), Ready::Now);
+            wait
+        });
+        waits.collect::<Vec<_>>()
+    };
+    assert_eq!(waits(3), waits(3));
+    assert_ne!(waits(3), waits(4));
 }
 
 // Rule U13.
