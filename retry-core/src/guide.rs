@@ -119,6 +119,8 @@
 //!   a parameter `S: RetryStrategy`. A reference, an `Arc`, an [`ErasedStrategy`](crate::ErasedStrategy) and a strategy of the
 //!   user's own all fit. The bound `Operations: Share<S>` is only necessary if you pass the strategy itself, and not a reference
 //!   to your field, to [`retry()`](crate::retry()).
+//! - *`Send`*: if the type of the strategy is a parameter, the future of a call is known to be `Send` only with a time limit or a
+//!   [`stop`](crate::Retry::stop), which make it keep its last outcome whatever the strategy is.
 //! - *Timer*: a parameter `T: Timer`. Without the feature `tokio` of this library, yours compiles for every runtime.
 //! - *Observer*: an `Option<Arc<dyn Observer + Send + Sync>>` is an observer, so it can be left out.
 //! - *No retries*: offer a constructor that sets `max_attempts(1)`. Users can also write

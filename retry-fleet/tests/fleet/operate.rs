@@ -3,7 +3,10 @@
 use crate::exporter::documented_recorder;
 use metrics::with_local_recorder;
 use retry_core::observe::metrics::MetricsObserver;
-use retry_core::{Clock, EvidenceRetryStrategy, PacedRetryStrategy, RetryInfo, TokioTimer, retry};
+use retry_core::quota::EvidenceQuota;
+use retry_core::{
+    Clock, PacedRetryStrategy, PatientRetryStrategy, RetryInfo, StandardRetryStrategy, TokioTimer, retry,
+};
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::MemoryStore;
 use retry_fleet::{Fleet, FleetSwitch, Store, StoreError};
@@ -54,20 +57,24 @@ struct Down;
 /// The values of each label of each series, as they are scraped.
 type Exported = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// Runs a fleet, and calls of a service that is down, until the quota is exhausted.
+/// Runs a fleet, and calls of a service that is down, until the quota is exhausted, or the calls have waited.
 fn exported() -> Exported {
     let (recorder, observer) = (documented_recorder(), MetricsObserver::new());
     let handle = recorder.handle();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     with_local_recorder(&recorder, || {
         runtime.block_on(async {
-            let strategy = Arc::new(EvidenceRetryStrategy::standard().name("orders"));
+            let quota = EvidenceQuota::new();
+            let strategy = Arc::new(StandardRetryStrategy::new().with_quota(quota).name("orders"));
+            let patient = PatientRetryStrategy::new().name("stock");
             let fleet = Fleet::new("orders", Turned(MemoryStore::new())).limit(Arc::new(PacedRetryStrategy::new()));
             let membership = fleet.switch(Arc::new(FleetSwitch::new(|_| {}))).join().unwrap();
             for number in 0..400 {
                 let call = retry(&*strategy, || async move { if number == 0 { Ok(()) } else { Err(Down) } });
                 let _ = call.observer(&observer).name("order").run().await;
             }
+            let call = retry(&patient, async || Err::<(), _>(Down));
+            let _ = call.observer(&observer).name("pieces").run().await;
             tokio::time::sleep(Duration::from_secs(3)).await;
             drop(membership);
         });
