@@ -120,6 +120,7 @@ impl Model {
             next.is_to_be_sent = true;
             self.credit -= 2;
         }
+        self.credit = self.credit.min(2);
         self.rests();
     }
 

@@ -154,7 +154,7 @@ impl Line {
             // The mean of the first gaps, and then a moving one: a single short gap at the start would let a rare caller probe often.
             self.gaps = (self.gaps + 1).min(MEAN_GAPS);
             let mean = self.gap.unwrap_or_default();
-            self.gap = Some((mean * (self.gaps - 1) + gap) / self.gaps);
+            self.gap = Some(mean.saturating_mul(self.gaps - 1).saturating_add(gap) / self.gaps);
         }
         self.learned = self.learned.saturating_add(1);
         if self.learned == LEARNED {
@@ -190,7 +190,7 @@ impl Line {
         let least = self.least.map_or(latency, |least| least.min(latency));
         self.least = Some(least);
         if latency <= self.fast(least) {
-            self.credit += CREDIT;
+            self.credit = self.credit.saturating_add(CREDIT);
         }
         let mut wakers = self.spend(now);
         if is_earlier {
@@ -207,7 +207,7 @@ impl Line {
         }
     }
 
-    /// Adds an operation at the end of the line. `sent` is when its failed attempt was sent, if that is known.
+    /// Adds an operation at the end of the line.
     pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
         if self.queue.is_empty() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
@@ -227,7 +227,7 @@ impl Line {
         if let Some(index) = self.position(ticket) {
             self.remove(index)
         } else {
-            self.credit += SEND;
+            self.credit = self.credit.saturating_add(SEND);
             Vec::new()
         }
     }
@@ -323,6 +323,8 @@ impl Line {
             self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
+        // What no operation has time for is not saved for later ones, which would then be sent all together.
+        self.credit = self.credit.min(SEND);
         // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
         if self.queue.len() < before {
             wakers.extend(self.next_prober());
