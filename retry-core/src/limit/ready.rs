@@ -12,7 +12,7 @@ pub enum Ready {
     After(Duration),
     /// The attempt will not be sent, because the service did not recover in time. The operation releases the token, and ends with its
     /// last outcome and the reason [`NoRecovery`](crate::RetryError::NoRecovery). Not for a first attempt, which is always sent, and not
-    /// for your token type, for which no last outcome is kept: its attempt is sent.
+    /// for your own type of tokens, for which no last outcome is kept: their attempts are sent.
     Stop,
 }
 
