@@ -6,7 +6,8 @@ use crate::quota::EvidenceQuota;
 
 /// The [standard strategy](StandardRetryStrategy) with a quota that needs no number, an [`EvidenceQuota`].
 ///
-/// Start with it, unless you must behave like the AWS SDKs. Everything but the quota is as in [`StandardRetryStrategy`],
+/// A retry that the quota can't pay for ends its operation. In a [`PatientRetryStrategy`](crate::PatientRetryStrategy), which has the same
+/// quota, it waits: start with that one, and use this one under a limiter of sends. Everything but the quota is as in [`StandardRetryStrategy`],
 /// including the settings. But the quota ignores the costs of retries and the refunds, except that a cost of 0, the default
 /// for conflicts, stays free.
 ///
