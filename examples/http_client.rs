@@ -84,11 +84,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("sent    attempt      outcome {:36}  safe   class  requested wait", "");
     // The requests follow the order of the server's script.
     done(&client.get("/list").await);
-    done(&client.get("/report").await);
     done(&client.get("/missing").await);
     for _ in 0..5 {
         done(&client.post("/orders").await);
     }
+    done(&client.get("/report").await);
     // The server stops only after it has received one request for each entry of its script.
     tokio::time::timeout(Duration::from_secs(5), server).await??;
     done(&client.post("/orders").await);
@@ -132,12 +132,6 @@ static SCRIPT: [Reaction; 14] = [
     // GET /list
     Reaction::Cut,
     Reaction::Answer(StatusCode::OK, &[]),
-    // GET /report
-    Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
-    Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
-    Reaction::Drop,
-    Reaction::Stall,
-    Reaction::Answer(StatusCode::OK, &[]),
     // GET /missing
     Reaction::Answer(StatusCode::NOT_FOUND, &[]),
     // POST /orders. The server's clock is years behind, but the wait is one second: it counts from the server's date.
@@ -152,6 +146,12 @@ static SCRIPT: [Reaction; 14] = [
     Reaction::Drop,
     Reaction::Answer(StatusCode::CONFLICT, &[]),
     Reaction::Garble,
+    // GET /report
+    Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
+    Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
+    Reaction::Drop,
+    Reaction::Stall,
+    Reaction::Answer(StatusCode::OK, &[]),
 ];
 
 /// The server's position in its script.
