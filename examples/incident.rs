@@ -16,7 +16,7 @@ static STORE: PatientRetryStrategy =
 
 /// Handles `PUT /retries/off` and `PUT /retries/on`. A real server asks who the operator is.
 async fn switch(Path(state): Path<String>) -> String {
-    STORE.standard().set_enabled(state != "off");
+    STORE.set_enabled(state != "off");
     format!("retries are {state}")
 }
 

@@ -25,7 +25,7 @@
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = RedisStore::open("redis://127.0.0.1")?;
-//! let membership = Fleet::new("orders", store).quota(ORDERS.standard().quota()).join()?;
+//! let membership = Fleet::new("orders", store).quota(ORDERS.quota()).join()?;
 //! // The program runs, and at its end:
 //! membership.leave().await;
 //! # Ok(())

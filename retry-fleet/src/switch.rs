@@ -21,7 +21,7 @@ use std::time::Duration;
 /// use retry_fleet::FleetSwitch;
 ///
 /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
-/// static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| STORE.standard().set_enabled(is_on));
+/// static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| STORE.set_enabled(is_on));
 /// // For all strategies of the process:
 /// static ALL: FleetSwitch = FleetSwitch::new(retry_core::strategy::set_retries_enabled);
 /// ```

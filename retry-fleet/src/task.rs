@@ -39,7 +39,7 @@ const BY_MISTAKE: Duration = Duration::from_secs(1);
 ///
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// let fleet = Fleet::new("orders", RedisStore::open("redis://127.0.0.1")?);
-/// let membership = fleet.quota(ORDERS.standard().quota()).join()?;
+/// let membership = fleet.quota(ORDERS.quota()).join()?;
 /// // .. the program runs, and at its end:
 /// membership.leave().await;
 /// # Ok(())

@@ -86,7 +86,7 @@ async fn a_final_failure_ends_a_call_with_unlimited_attempts() {
 async fn attempts_from_the_line_count_and_cost_nothing() {
     let standard = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(5);
     let strategy = PatientRetryStrategy::over(standard.max_attempts(4));
-    let available = || strategy.standard().quota().available();
+    let available = || strategy.quota().available();
     let calls = Cell::new(0);
     let report = retry(&strategy, async || {
         calls.set(calls.get() + 1);

@@ -116,6 +116,22 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
         self
     }
 
+    /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. Operations that wait already are still
+    /// sent.
+    pub fn set_enabled(&self, enabled: bool) {
+        self.standard.set_enabled(enabled);
+    }
+
+    /// Returns whether the retries of this strategy are on; see [`set_enabled`](PatientRetryStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.standard.is_enabled()
+    }
+
+    /// Returns the quota that retries are paid from.
+    pub fn quota(&self) -> &Q {
+        self.standard.quota()
+    }
+
     /// Returns the standard strategy below this one.
     pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
         &self.standard
