@@ -211,7 +211,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                     return self.hold_back(operation, wait, waker.into_early_wake());
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
-                Ready::Stop if token.attempt() > 1 && S::Token::may_wait() => {
+                Ready::Stop if token.attempt() > 1 && waits => {
                     guard.end();
                     return None;
                 }
@@ -265,7 +265,6 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         wait: Duration,
         wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
-        let is_stopped = operation.is_stopped();
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is an upper bound, so it is shortened to the time that is left. Any other wait must
         // fit into that time.
@@ -286,7 +285,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 guard.disarm();
                 Some((wait, reason))
             }
-            Err(_) if guard.token.waits_for_service() && !is_stopped => {
+            // Asked after the limits, so that a stop meanwhile is the reason.
+            Err(_) if guard.token.waits_for_service() && !operation.limits.stop().is_some_and(Stop::is_stopped) => {
                 guard.end();
                 None
             }

@@ -50,6 +50,8 @@ pub(super) struct Model {
     has_probed: bool,
     /// The first attempts since operations have waited.
     firsts: u32,
+    /// Whether an operation was in the line since it was empty.
+    has_waited: bool,
     fast_successes: u32,
     all_probes: u32,
     all_sends: u32,
@@ -64,6 +66,7 @@ impl Model {
             probes: 0,
             has_probed: false,
             firsts: 0,
+            has_waited: false,
             fast_successes: 0,
             all_probes: 0,
             all_sends: 0,
@@ -87,7 +90,7 @@ impl Model {
     pub(super) fn begins(&mut self, now: u64, is_measured: bool) {
         if is_measured {
             self.sends(now);
-            self.firsts += 1;
+            self.firsts = 16.min(self.firsts + 1);
         } else {
             assert!(self.is_settled() && self.firsts >= 16, "it is not measured after {} others", self.firsts);
         }
@@ -127,9 +130,10 @@ impl Model {
     fn rests(&mut self) {
         if self.is_settled() {
             self.credit = self.credit.min(1);
-            if self.firsts > 16 {
+            if self.firsts == 16 && self.has_waited {
                 self.firsts = 0;
             }
+            self.has_waited = false;
         }
     }
 
@@ -141,6 +145,7 @@ impl Model {
         if self.is_settled() {
             self.last_send = self.last_send.max(now);
         }
+        self.has_waited = true;
         let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
         let waiting = self.line.remove(index);
         self.line.push(Waiting { joined: Some(now), ..waiting });

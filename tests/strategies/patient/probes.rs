@@ -237,16 +237,29 @@ fn a_rare_caller_whose_service_answered_in_the_last_four_gaps_probes_three_times
 
 // Rule U13.
 #[test]
-fn a_process_without_any_success_probes_once_soon_and_then_rarely() {
+fn a_process_without_any_success_that_sees_timeouts_probes_once_soon_and_then_rarely() {
     let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
-    let mut token = line.joins();
+    let timeout = Failure::of(&Failed::TIMEOUT);
+    let mut token = line.joins_after(&timeout);
     assert_eq!(line.probe(&mut token), secs(1));
     for _ in 0..5 {
-        token = line.fails(token, &failed());
+        token = line.fails(token, &timeout);
         assert_jittered(line.probe(&mut token), secs(30), "a later probe");
     }
     line.succeed(token, 100);
     assert_jittered(line.probe(&mut line.joins()), secs(1), "after the success");
+}
+
+// Rules U11, U13.
+#[test]
+fn a_process_without_any_success_whose_requests_fail_at_once_probes_as_often_as_others() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(1));
+    for most in [2, 4, 8].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "a probe");
+    }
 }
 
 // Rules B10, U11.

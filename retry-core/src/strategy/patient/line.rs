@@ -37,7 +37,7 @@ const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
 /// The least wait before a probe, in mean gaps between the first attempts of the process: all processes together send at most an
 /// eighth of their traffic as probes. With three, a thousand processes keep a server slow for twice as long.
 const GAPS_PER_PROBE: u32 = 8;
-/// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen no success after its first probe.
+/// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen timeouts and no success, after its first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
 /// The gap from which on a process is a rare caller, for which eight gaps are longer than an operation waits.
 const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
@@ -46,6 +46,9 @@ const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
 const WARM_GAPS: u32 = 4;
 /// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
 const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
+
+/// The longest wait until an operation asks again. It only bounds what a timer of the user's gets, because each change wakes.
+const RECHECK: Duration = Duration::from_secs(3_600);
 
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
@@ -68,6 +71,8 @@ pub(super) struct Line {
     jitter: f64,
     /// Whether a probe was sent.
     has_probed: bool,
+    /// Whether an attempt has timed out.
+    has_timed_out: bool,
     timeout: Option<Duration>,
     /// The least latency of a healthy service.
     least: Option<Duration>,
@@ -79,7 +84,10 @@ pub(super) struct Line {
     gap: Option<Duration>,
     /// The number of gaps in the mean.
     gaps: u32,
+    /// The first attempts that were measured since the start, or since operations have waited.
     learned: u32,
+    /// Whether an operation has waited since the line was empty.
+    has_waited: bool,
 }
 
 /// An operation that waits.
@@ -115,8 +123,8 @@ pub(super) struct Answer {
     pub(super) ready: Ready,
     /// The operations to wake.
     pub(super) wakers: Vec<Waker>,
-    /// A waker that is not needed any more. It is dropped after the line is unlocked, because its `Drop` is the executor's code.
-    pub(super) former: Option<Waker>,
+    /// Wakers that are not needed any more. They are dropped after the line is unlocked, because their `Drop` is the executor's code.
+    pub(super) former: [Option<Waker>; 2],
 }
 
 impl Line {
@@ -130,6 +138,7 @@ impl Line {
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
             has_probed: false,
+            has_timed_out: false,
             timeout: None,
             least: None,
             measured: None,
@@ -138,12 +147,18 @@ impl Line {
             gap: None,
             gaps: 0,
             learned: 0,
+            has_waited: false,
         }
     }
 
     /// Returns whether attempts are measured.
     pub(super) fn is_watching(&self) -> bool {
-        !self.queue.is_empty() || self.learned < LEARNED
+        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare()
+    }
+
+    /// Returns whether the process calls so rarely that each of its successes matters.
+    fn is_rare(&self) -> bool {
+        self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP)
     }
 
     /// Records that a first attempt is sent.
@@ -156,9 +171,12 @@ impl Line {
             let mean = self.gap.unwrap_or_default();
             self.gap = Some(mean.saturating_mul(self.gaps - 1).saturating_add(gap) / self.gaps);
         }
-        self.learned = self.learned.saturating_add(1);
-        if self.learned == LEARNED {
-            self.learn_latency();
+        // Threads that saw late that enough was measured don't count.
+        if self.learned < LEARNED {
+            self.learned += 1;
+            if self.learned == LEARNED {
+                self.learn_latency();
+            }
         }
     }
 
@@ -175,15 +193,17 @@ impl Line {
         };
     }
 
-    /// Records a failure. A timeout that is not known is how long the attempt took.
-    pub(super) fn failed(&mut self, timeout: Option<Duration>) {
+    /// Records a failure, and the timeout of the attempt, if it is known.
+    pub(super) fn failed(&mut self, is_timeout: bool, timeout: Option<Duration>) {
+        self.has_timed_out |= is_timeout;
         self.credit = self.credit.min(KEPT_CREDIT);
         self.timeout = timeout.or(self.timeout);
     }
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
     pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
-        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT;
+        // Then the next probe may be due earlier.
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || self.least.is_none() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
@@ -209,6 +229,7 @@ impl Line {
 
     /// Adds an operation at the end of the line.
     pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
+        self.has_waited = true;
         if self.queue.is_empty() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
@@ -223,12 +244,14 @@ impl Line {
 
     /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
     /// place.
-    pub(super) fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
+    /// Also returns its waker, to be dropped after the line is unlocked.
+    pub(super) fn leave(&mut self, ticket: Ticket) -> (Option<Waker>, Vec<Waker>) {
         if let Some(index) = self.position(ticket) {
-            self.remove(index)
+            let own = self.queue[index].waker.take();
+            (own, self.remove(index))
         } else {
             self.credit = self.credit.saturating_add(SEND);
-            Vec::new()
+            (None, Vec::new())
         }
     }
 
@@ -244,37 +267,40 @@ impl Line {
     ) -> Answer {
         let Some(index) = self.position(ticket) else {
             self.last_send = self.last_send.max(now);
-            return Answer { ready: Ready::Now, wakers: Vec::new(), former: waker };
+            return Answer { ready: Ready::Now, wakers: Vec::new(), former: [waker, None] };
         };
         let left = self.queue[index].end.until.since(Nanos::of(now));
         if left.is_zero() {
-            return Answer { ready: Ready::Stop, wakers: self.remove(index), former: waker };
+            let former = [waker, self.queue[index].waker.take()];
+            return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
-        let mut wait = left;
+        let mut wait = left.min(RECHECK);
         let answer = self.least.unwrap_or_default();
         if self.prober(|end| end.allows(now, answer)) == Some(index) {
             let at = self.probe_at(now, cold_probe);
             if now >= at {
+                let former = [waker, self.queue[index].waker.take()];
                 let wakers = self.remove(index);
                 self.last_send = now;
                 self.has_probed = true;
                 self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
                 self.jitter = 0.5 + draw() / 2.0;
-                return Answer { ready: Ready::Now, wakers, former: waker };
+                return Answer { ready: Ready::Now, wakers, former };
             }
             wait = wait.min(at.saturating_since(now));
         }
         let former = std::mem::replace(&mut self.queue[index].waker, waker);
-        Answer { ready: Ready::After(wait), wakers: Vec::new(), former }
+        Answer { ready: Ready::After(wait), wakers: Vec::new(), former: [former, None] }
     }
 
     /// Returns the time of the next probe.
     fn probe_at(&self, now: Timestamp, cold_probe: bool) -> Timestamp {
         let gap = self.gap.unwrap_or_default();
         let since_success = self.last_success.map(|at| now.saturating_since(at));
-        let is_warm =
-            gap >= RARE_CALLER_GAP && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
-        let wait = if self.least.is_none() {
+        let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
+        // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
+        let is_cold = self.least.is_none() && (self.has_timed_out || !cold_probe);
+        let wait = if is_cold {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait <= WARM_PROBE_WAIT {
             self.probe_wait
@@ -337,9 +363,10 @@ impl Line {
     fn rest(&mut self) {
         if self.queue.is_empty() {
             self.credit = self.credit.min(KEPT_CREDIT);
-            if self.learned > LEARNED {
+            if self.learned == LEARNED && self.has_waited {
                 (self.learned, self.measured, self.last_first) = (0, None, None);
             }
+            self.has_waited = false;
         }
     }
 }

@@ -99,6 +99,11 @@ impl SharedLine {
         self.is_watching.load(Ordering::Relaxed) != 0
     }
 
+    /// Returns whether fewer operations wait.
+    fn has_room(&self, most: u32) -> bool {
+        self.waiting.load(Ordering::Relaxed) < most
+    }
+
     /// Counts an operation that waits, unless there are as many already.
     fn admit(&self, most: u32) -> bool {
         let one_more = |waiting: u32| (waiting < most).then(|| waiting + 1);
@@ -133,11 +138,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         if failure.was_sent() && failure.is_retryable() {
             let timed_out = failure.error_type() == Some(RetryErrorType::Timeout);
             let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
-            self.with_line(|line| line.change(|line| (line.failed(failure.attempt_timeout().or(took)), Vec::new())));
+            self.with_line(|line| {
+                line.change(|line| (line.failed(timed_out, failure.attempt_timeout().or(took)), Vec::new()))
+            });
         }
         match granted {
             Ok(standard) => Ok(token.next(standard, Stage::Unmeasured)),
-            Err(RetryError::QuotaExhausted) if self.admits(token, failure) => {
+            Err(RetryError::QuotaExhausted) if self.may_wait(token, failure) => {
                 let delay = self.standard.hinted_delay(failure);
                 let next = token.standard.unpaid(delay);
                 let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
@@ -150,17 +157,23 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                 };
                 let until = left.map_or(Nanos::NEVER, |left| Nanos::of(clock.now().saturating_add(left)));
                 let is_hard = failure.remaining().is_some();
-                Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
+                // It is counted last, because the backoff and the clock are the user's code, and may panic.
+                if self.with_line(|line| line.admit(self.settings.max_waiting)) {
+                    Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
+                } else {
+                    Err(RetryError::QuotaExhausted)
+                }
             }
             Err(reason) => Err(reason),
         }
     }
 
-    /// Counts the operation as one that waits, if it has time to wait and there are not too many.
-    fn admits(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
-        let WaitSettings { max_wait, max_waiting, .. } = self.settings;
-        let has_time = failure.remaining().is_some() || !failure.is_attempt_bound() || token.waited() < max_wait;
-        !max_wait.is_zero() && has_time && self.with_line(|line| line.admit(max_waiting))
+    /// Returns whether the operation has time to wait, and not too many others do.
+    fn may_wait(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
+        let max_wait = self.settings.max_wait;
+        let is_unlimited = failure.remaining().is_some() || !failure.is_attempt_bound();
+        let has_time = !max_wait.is_zero() && (is_unlimited || token.waited() < max_wait);
+        has_time && self.with_line(|line| line.has_room(self.settings.max_waiting))
     }
 
     /// Lets an operation join the line when it asks first.
@@ -230,7 +243,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             Stage::Refused { .. } => self.with_line(SharedLine::dismiss),
             Stage::Waiting(ticket) => self.with_line(|line| {
                 line.dismiss();
-                line.change(|line| ((), line.leave(ticket)));
+                let _own = line.change(|line| line.leave(ticket));
             }),
             Stage::Unmeasured | Stage::Sent(_) => {}
         }
