@@ -47,9 +47,6 @@ const WARM_GAPS: u32 = 4;
 /// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
 const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
 
-/// The longest wait until an operation asks again. It only bounds what a timer of the user's gets, because each change wakes.
-const RECHECK: Duration = Duration::from_secs(3_600);
-
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
 
@@ -274,7 +271,7 @@ impl Line {
             let former = [waker, self.queue[index].waker.take()];
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
-        let mut wait = left.min(RECHECK);
+        let mut wait = left;
         let answer = self.least.unwrap_or_default();
         if self.prober(|end| end.allows(now, answer)) == Some(index) {
             let at = self.probe_at(now, cold_probe);
