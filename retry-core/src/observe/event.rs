@@ -137,7 +137,7 @@ pub enum EventKind {
     /// The wait for the service is over, and the attempt is sent.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Released {
-        /// The time that the operation has waited for the service so far, in all such waits.
+        /// The total time that the operation has waited for the service.
         waited: Duration,
         /// The number of operations of the strategy that still wait.
         waiting: Option<u32>,

@@ -1,4 +1,4 @@
-//! Writes a function that validation refused: as it is, with the errors in its body.
+//! Writes a function that validation refused: unchanged, with the errors in its body.
 
 use crate::retryable::attr::{self, Options, Strategy};
 use crate::retryable::hedge::Hedge;
