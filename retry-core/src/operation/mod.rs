@@ -59,14 +59,15 @@ use std::time::Duration;
 
 /// The state of one retried call. It borrows nothing, so that no part of the strategy is borrowed while the body runs.
 ///
-/// A driver calls `begin` once. Then it repeats these steps: `delay` if the token `is_delayed`, `wait` until there is
-/// nothing to wait for, the body, and `conclude`, which settles the outcome and says whether it is final.
+/// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body, and `settle`, which
+/// says whether the outcome is final.
 #[derive(Debug)]
 pub struct Operation<K, L: TimeLimits, N> {
     token: TokenState<K>,
-    /// The first attempt is made, and its token holds nothing, so it is made when it is needed.
+    /// Whether this is the first attempt and its token, which holds nothing, was not made yet. A flag of its own, because to read it from
+    /// the state of the token would take four instructions.
     is_unmade: bool,
-    /// Whether the operation has not slept the token's delay yet, for a driver that asks for all waits in one place.
+    /// Whether the operation has not slept the token's delay yet.
     is_delayed: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,

@@ -69,9 +69,6 @@ where
             let mut operation = self.call().begin(self.limits);
             operation.set_unlimited(self.function.unlimited);
             let (mut state, mut last) = (F::State::begin(&operation, &self.timer), L::kept_outcome::<S::Token>());
-            if self.call().is_delayed(&mut operation) {
-                self.call().delay(&mut operation).await;
-            }
             let end = loop {
                 // A `while let` would store the references to the timer and the observer in the future across the
                 // await.
@@ -100,9 +97,6 @@ where
                     self.conclude(&mut operation, &mut state, &mut last, L::outcome(attempted))
                 {
                     break end;
-                }
-                if self.call().is_delayed(&mut operation) {
-                    self.call().delay(&mut operation).await;
                 }
             };
             conclude(started, &self.timer, end)

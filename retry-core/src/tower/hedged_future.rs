@@ -80,9 +80,6 @@ where
     let (spare, mut prepared) = (service.clone(), Some(Prepared { service, is_ready: true }));
     let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
     let mut race = Race::new(&held.operation, hedge, bodies, sleeps, due);
-    if held.settings.call().is_delayed(&mut held.operation) {
-        held.settings.call().delay(&mut held.operation).await;
-    }
     loop {
         while !race.is_hedge() {
             let Some(wait) = held.settings.call().wait(&mut held.operation) else { break };
@@ -141,9 +138,6 @@ where
         let decision = held.operation.settle_or_end(held.settings.call(), directive, sent);
         if let ControlFlow::Break(end) = held.operation.finish(held.settings.call(), decision, &mut last, outcome) {
             return end.outcome;
-        }
-        if held.settings.call().is_delayed(&mut held.operation) {
-            held.settings.call().delay(&mut held.operation).await;
         }
     }
 }
