@@ -93,7 +93,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
 ) -> Option<R> {
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
-        RetryDirective::Succeed { success } if operation.is_first() => operation.succeed(call, success),
+        RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed(call, success),
         directive => operation.settle(call, directive, Plain),
     };
     operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)

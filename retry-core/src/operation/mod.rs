@@ -90,16 +90,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let observed = self.observe();
         let record = Record::begin(self.name(), self.strategy);
         if self.strategy.starts_empty() {
-            return Operation {
-                token: TokenState::Returned,
-                is_unmade: true,
-                is_delayed: false,
-                is_unlimited: false,
-                limits,
-                stopped: None,
-                observed,
-                record,
-            };
+            return Operation::new(TokenState::Returned, true, limits, observed, record);
         }
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
@@ -108,16 +99,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        Operation {
-            token,
-            is_unmade: false,
-            is_delayed: true,
-            is_unlimited: false,
-            limits,
-            stopped: None,
-            observed,
-            record,
-        }
+        Operation::new(token, false, limits, observed, record)
+    }
+}
+
+impl<K, L: TimeLimits, N> Operation<K, L, N> {
+    #[inline]
+    const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
+        Self { token, is_unmade, is_delayed: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
@@ -149,10 +138,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         self.limits.next_cut().map(|(time, _)| time)
     }
 
-    /// Returns whether the operation holds the token of its first attempt.
+    /// Returns whether this is the first attempt, and its token was not made yet.
     #[inline]
-    pub(crate) fn is_first(&self) -> bool {
-        self.is_unmade || matches!(&self.token, TokenState::Held(token) if token.attempt() == 1)
+    pub(crate) const fn is_unmade(&self) -> bool {
+        self.is_unmade
     }
 
     /// Makes the token of the first attempt, if it was not made yet.

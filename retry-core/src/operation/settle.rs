@@ -152,13 +152,13 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         };
         let attempts = self.tell_attempt_failed(call, failure);
         // The strategy is asked before it takes the token.
+        let mut delay = Duration::default();
         if L::IS_LONG_POLLING {
             self.make_token(call.strategy, &call.clock());
+            if let TokenState::Held(token) = &self.token {
+                delay = call.strategy.refused_delay(token, &failure);
+            }
         }
-        let delay = match &self.token {
-            TokenState::Held(token) if L::IS_LONG_POLLING => call.strategy.refused_delay(token, &failure),
-            _ => Duration::default(),
-        };
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
         let token = if std::mem::take(&mut self.is_unmade) {
             call.strategy.empty_token(&call.clock()).ok()
@@ -184,7 +184,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }
-            Err(RetryError::QuotaExhausted) if L::IS_LONG_POLLING && !delay.is_zero() && !is_prevented => {
+            Err(RetryError::QuotaExhausted) if !delay.is_zero() && !is_prevented => {
                 self.hold_poll(call, &failure, attempts, delay, driver)
             }
             Err(reason) => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),

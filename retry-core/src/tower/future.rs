@@ -2,7 +2,9 @@
 
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::operation::explored::{self, Outcome, Place};
-use crate::operation::{Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
+use crate::operation::{
+    Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, Plain, TimeLimits, Waiting,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -121,13 +123,7 @@ where
             } else {
                 ready!(running.poll_wait(settings, context));
                 if let Some(outcome) = running.operation.unrecovered(last) {
-                    let end = running.settle::<P, C, A, Req, _>(
-                        settings,
-                        last,
-                        outcome,
-                        None,
-                        Sent { was_sent: true, is_repeatable: true },
-                    );
+                    let end = running.settle::<P, C, A, Req, _>(settings, last, outcome, None, Plain);
                     if let ControlFlow::Break(end) = end {
                         *stage = Stage::Done;
                         return Poll::Ready(end.outcome);
@@ -192,7 +188,7 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
         last: &mut Option<R>,
         outcome: Outcome<R>,
         directive: Option<RetryDirective>,
-        sent: Sent,
+        sent: impl Driver,
     ) -> ControlFlow<End<R>>
     where
         L: LimitsOn<R>,

@@ -85,8 +85,9 @@ where
             let Some(wait) = held.settings.call().wait(&mut held.operation) else { break };
             wait.await;
         }
-        let is_over = race.unrecovered(&held.operation, &mut last);
-        if !is_over {
+        let settled = if race.unrecovered(&held.operation, &mut last) {
+            Some(None)
+        } else {
             held.is_sent.store(false, Ordering::Relaxed);
             let clone = next.as_ref().and_then(|request| held.settings.clone.clone_request(request));
             let (deadline, sleep) = held.settings.call().deadline(&mut held.operation);
@@ -101,10 +102,6 @@ where
                 held.is_sent.store(prepared.is_ready, Ordering::Relaxed);
                 send(prepared, request, &held.is_sent)
             });
-        }
-        let settled = if is_over {
-            Some(None)
-        } else {
             loop {
                 let raced = (&mut race).await;
                 let permit = match permit(&held.settings.policy) {

@@ -44,8 +44,8 @@ const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
 /// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
 /// without that, a process with one call per minute loses a quarter of the calls where half of the requests fail.
 const WARM_GAPS: u32 = 4;
-/// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
-const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
+/// The probe wait from which on it waits for them, so that an operation of a rare caller sends at most three probes.
+const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
@@ -58,8 +58,6 @@ const LEARNED: u32 = 16;
 pub(super) struct Line {
     queue: VecDeque<Waiting>,
     next_ticket: Ticket,
-    /// The number of operations in the queue that may be sent as a probe.
-    probers: usize,
     credit: u32,
     /// The latest time at which an attempt was sent, as far as it was measured.
     last_send: Timestamp,
@@ -129,7 +127,6 @@ impl Line {
         Self {
             queue: VecDeque::new(),
             next_ticket: Ticket::MIN,
-            probers: 0,
             credit: 0,
             last_send: Timestamp::from_origin(Duration::ZERO),
             probe_wait: FIRST_PROBE_WAIT,
@@ -234,7 +231,6 @@ impl Line {
         }
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
-        self.probers += usize::from(may_probe);
         self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
         (ticket, self.spend(now))
     }
@@ -299,7 +295,7 @@ impl Line {
         let is_cold = self.least.is_none() && (self.has_timed_out || !cold_probe);
         let wait = if is_cold {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
-        } else if is_warm && self.probe_wait <= WARM_PROBE_WAIT {
+        } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
         } else {
             self.probe_wait.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
@@ -313,17 +309,13 @@ impl Line {
 
     /// Returns the operation that is sent as the next probe: the oldest one that may be.
     fn prober(&self, has_time: impl Fn(End) -> bool) -> Option<usize> {
-        if self.probers == 0 {
-            return None;
-        }
         self.queue.iter().position(|waiting| waiting.may_probe && has_time(waiting.end))
     }
 
     /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
         let was = self.prober(|_| true);
-        let Some(waiting) = self.queue.remove(index) else { return Vec::new() };
-        self.probers -= usize::from(waiting.may_probe);
+        self.queue.remove(index);
         let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
         self.rest();
         wakers
@@ -337,17 +329,14 @@ impl Line {
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
         let (mut wakers, before) = (Vec::new(), self.queue.len());
-        let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
+        let answer = self.least.map(|least| self.fast(least) * 2).unwrap_or_default();
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
             && let Some(waiting) = self.queue.remove(index)
         {
             self.credit -= SEND;
-            self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
-        // What no operation has time for is not saved for later ones, which would then be sent all together.
-        self.credit = self.credit.min(SEND);
         // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
         if self.queue.len() < before {
             wakers.extend(self.next_prober());

@@ -70,16 +70,16 @@ pub struct PatientRetryStrategy<B = ExponentialBackoff, Q = EvidenceQuota> {
 struct SharedLine {
     /// The number of operations that wait, including those that are not in the line yet.
     waiting: AtomicU32,
-    /// 1 if attempts are measured, because an operation waits or the strategy is new. It is a hint: an attempt that reads it late is
+    /// 0 if attempts are measured, because an operation waits or the strategy is new. It is a hint: an attempt that reads it late is
     /// not measured, and a waiting operation is then sent by the next success, or as a probe. So relaxed ordering suffices.
-    is_watching: AtomicU32,
+    is_settled: AtomicU32,
     /// No user code runs while it is locked, so it is never poisoned.
     line: Mutex<Line>,
 }
 
 impl SharedLine {
     const fn new() -> Self {
-        Self { waiting: AtomicU32::new(0), is_watching: AtomicU32::new(1), line: Mutex::new(Line::new()) }
+        Self { waiting: AtomicU32::new(0), is_settled: AtomicU32::new(0), line: Mutex::new(Line::new()) }
     }
 
     /// Changes the line, and then wakes the operations that are sent.
@@ -87,7 +87,7 @@ impl SharedLine {
         let (result, wakers) = {
             let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
             let changed = change(&mut line);
-            self.is_watching.store(line.is_watching().into(), Ordering::Relaxed);
+            self.is_settled.store((!line.is_watching()).into(), Ordering::Relaxed);
             changed
         };
         wakers.into_iter().for_each(Waker::wake);
@@ -96,7 +96,7 @@ impl SharedLine {
 
     #[inline]
     fn is_watching(&self) -> bool {
-        self.is_watching.load(Ordering::Relaxed) != 0
+        self.is_settled.load(Ordering::Relaxed) == 0
     }
 
     /// Returns whether fewer operations wait.
@@ -241,7 +241,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn leave(&self, token: &PatientRetryToken) {
         match token.stage {
             Stage::Refused { .. } => self.with_line(SharedLine::dismiss),
-            Stage::Waiting(ticket) => self.with_line(|line| {
+            Stage::Waiting { ticket, .. } => self.with_line(|line| {
                 line.dismiss();
                 let _own = line.change(|line| line.leave(ticket));
             }),
@@ -288,7 +288,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         if !self.standard.issued(&token.standard) {
             return Err(RetryError::ForeignToken);
         }
-        if let Stage::Waiting(_) | Stage::Refused { .. } = token.stage {
+        if let Stage::Waiting { .. } | Stage::Refused { .. } = token.stage {
             // It was sent without permission, by a call that blocks while its clock stands still.
             self.leave(&token);
         }
@@ -307,7 +307,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
         let stage = token.stage;
-        if let Stage::Waiting(_) | Stage::Refused { .. } = stage
+        if let Stage::Waiting { .. } | Stage::Refused { .. } = stage
             && self.standard.issued(&token.standard)
         {
             self.leave(&token);
@@ -322,7 +322,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[inline]
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
-            Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
+            Stage::Unmeasured if self.with_line(SharedLine::is_watching) => {
                 if self.standard.issued(&token.standard) {
                     self.retry_sent(token, clock);
                 }
@@ -334,7 +334,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
                 let ticket = self.join(token, End { until, is_hard }, may_probe, clock);
                 self.ask(token, ticket, clock, waker)
             }
-            Stage::Waiting(ticket) => self.ask(token, ticket, clock, waker),
+            Stage::Waiting { ticket, .. } => self.ask(token, ticket, clock, waker),
         }
     }
 
