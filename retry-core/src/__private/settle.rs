@@ -171,8 +171,8 @@ pub fn tell_end<R, S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy
     started: Timestamp,
     tell: impl FnOnce(&Report<&R>),
 ) -> R {
-    let End { outcome, attempts, reason } = end;
-    tell(&Report { outcome: &outcome, attempts, reason, elapsed: call.now().saturating_since(started) });
+    let End { outcome, attempts, waited, reason } = end;
+    tell(&Report { outcome: &outcome, attempts, reason, waited, elapsed: call.now().saturating_since(started) });
     outcome
 }
 

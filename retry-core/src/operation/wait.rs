@@ -307,7 +307,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because its attempt ended before it was sent.
     #[cold]
     fn give_up(self) {
-        let sent = self.token.attempts().saturating_sub(1);
+        let sent = self.token.sent().without_current();
         if let TokenState::Held(token) = mem::replace(self.token, TokenState::Unsent(sent)) {
             self.strategy.release(token);
         }
@@ -316,7 +316,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because the service did not recover while the operation waited for it.
     #[cold]
     fn end(self) {
-        let sent = self.token.attempts().saturating_sub(1);
+        let sent = self.token.sent().without_current();
         if let TokenState::Held(token) = mem::replace(self.token, TokenState::NoRecovery(sent)) {
             self.strategy.release(token);
         }

@@ -216,6 +216,6 @@ where
 
 /// Returns the report of an operation that ends now.
 pub(super) fn report<R>(end: End<R>, started: Timestamp, clock: &impl Clock) -> Report<R> {
-    let End { outcome, attempts, reason } = end;
-    Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
+    let End { outcome, attempts, waited, reason } = end;
+    Report { outcome, attempts, reason, waited, elapsed: clock.now().saturating_since(started) }
 }

@@ -152,7 +152,9 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         }
         let unpaid = self.limiter.failed(&mut place, self.failed_send(settings, backoff, failure), clock);
         let standard = match unpaid {
-            None => self.standard.judge(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?,
+            None => {
+                self.standard.judge::<true>(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?
+            }
             Some(Unpaid { delay, is_over, holds_too_long }) => {
                 if holds_too_long {
                     let name = RetryStrategy::name(&self.standard);

@@ -6,6 +6,7 @@
 
 use super::token::{Nanos, Ticket};
 use crate::limit::Ready;
+use crate::support::outage_events::KeptName;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -83,6 +84,19 @@ pub(super) struct Line {
     learned: u32,
     /// Whether an operation has waited since the line was empty.
     has_waited: bool,
+    outage: Option<Outage>,
+}
+
+/// A time in which operations wait for the service. It ends when [`LEARNED`] first attempts were sent without another wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outage {
+    pub(super) strategy: Option<KeptName>,
+    pub(super) began: Timestamp,
+    /// The latest time at which a wait has begun or ended.
+    pub(super) ended: Timestamp,
+    pub(super) waits: u32,
+    /// The number of waits in vain.
+    pub(super) in_vain: u32,
 }
 
 /// An operation that waits.
@@ -142,6 +156,7 @@ impl Line {
             gaps: 0,
             learned: 0,
             has_waited: false,
+            outage: None,
         }
     }
 
@@ -155,8 +170,8 @@ impl Line {
         self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP)
     }
 
-    /// Records that a first attempt is sent.
-    pub(super) fn first_sent(&mut self, now: Timestamp) {
+    /// Records that a first attempt is sent. Returns the outage that is over now, if one is.
+    pub(super) fn first_sent(&mut self, now: Timestamp) -> Option<Outage> {
         self.last_send = self.last_send.max(now);
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
@@ -170,8 +185,10 @@ impl Line {
             self.learned += 1;
             if self.learned == LEARNED {
                 self.learn_latency();
+                return self.outage.take_if(|_| self.queue.is_empty());
             }
         }
+        None
     }
 
     /// Records that a retry is sent.
@@ -221,9 +238,12 @@ impl Line {
         }
     }
 
-    /// Adds an operation at the end of the line.
-    pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
+    /// Adds an operation at the end of the line. Returns its ticket, and whether an outage begins with it.
+    pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> ((Ticket, bool), Vec<Waker>) {
         self.has_waited = true;
+        let begins = self.outage.is_none();
+        let outage = self.outage.get_or_insert(Outage { strategy: None, began: now, ended: now, waits: 0, in_vain: 0 });
+        (outage.waits, outage.ended) = (outage.waits.saturating_add(1), now);
         if self.queue.is_empty() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
@@ -232,7 +252,22 @@ impl Line {
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
         self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
-        (ticket, self.spend(now))
+        ((ticket, begins), self.spend(now))
+    }
+
+    /// Sets the name of the strategy in the warning at the end of the outage.
+    pub(super) const fn name_outage(&mut self, strategy: Option<KeptName>) {
+        if let Some(outage) = &mut self.outage {
+            outage.strategy = strategy;
+        }
+    }
+
+    /// Records that an operation waits no longer.
+    fn wait_ended(&mut self, now: Timestamp, is_in_vain: bool) {
+        if let Some(outage) = &mut self.outage {
+            outage.ended = now;
+            outage.in_vain = outage.in_vain.saturating_add(is_in_vain.into());
+        }
     }
 
     /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
@@ -260,11 +295,13 @@ impl Line {
     ) -> Answer {
         let Some(index) = self.position(ticket) else {
             self.last_send = self.last_send.max(now);
+            self.wait_ended(now, false);
             return Answer { ready: Ready::Now, wakers: Vec::new(), former: [waker, None] };
         };
         let left = self.queue[index].end.until.since(Nanos::of(now));
         if left.is_zero() {
             let former = [waker, self.queue[index].waker.take()];
+            self.wait_ended(now, true);
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
         let mut wait = left;
@@ -275,6 +312,7 @@ impl Line {
                 let former = [waker, self.queue[index].waker.take()];
                 let wakers = self.remove(index);
                 self.last_send = now;
+                self.wait_ended(now, false);
                 self.has_probed = true;
                 self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
                 self.jitter = 0.5 + draw() / 2.0;

@@ -13,11 +13,13 @@ use super::{
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota};
+use crate::strategy::name::named;
 use crate::support::Shared;
+use crate::support::outage_events::{self, KeptName};
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
-use line::{End, Line};
+use line::{End, Line, Outage};
 use settings::WaitSettings;
 use std::task::Waker;
 use std::time::Duration;
@@ -164,7 +166,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                     Err(RetryError::QuotaExhausted)
                 }
             }
-            Err(reason) => Err(reason),
+            Err(reason) => {
+                if reason == RetryError::QuotaExhausted && self.settings.let_nobody_wait() {
+                    self.standard.note_refusal(failure);
+                }
+                Err(reason)
+            }
         }
     }
 
@@ -172,16 +179,24 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn may_wait(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
         let max_wait = self.settings.max_wait;
         let is_unlimited = failure.remaining().is_some() || !failure.is_attempt_bound();
-        let has_time = !max_wait.is_zero() && (is_unlimited || token.waited() < max_wait);
-        has_time && self.with_line(|line| line.has_room(self.settings.max_waiting))
+        let has_time = is_unlimited || token.waited() < max_wait;
+        has_time && !self.settings.let_nobody_wait() && self.with_line(|line| line.has_room(self.settings.max_waiting))
     }
 
     /// Lets an operation join the line when it asks first.
     #[cold]
     fn join(&self, token: &mut PatientRetryToken, end: End, may_probe: bool, clock: &dyn Clock) -> Ticket {
         let now = clock.now();
-        let ticket = self.with_line(|line| line.change(|line| line.join(now, end, may_probe)));
+        let (ticket, begins) = self.with_line(|line| line.change(|line| line.join(now, end, may_probe)));
         token.begin_wait(ticket, now);
+        if begins && outage_events::are_enabled() {
+            let strategy = RetryStrategy::name(self);
+            let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
+                outage_events::unavailable(name);
+                name.and_then(KeptName::keep)
+            });
+            self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
+        }
         ticket
     }
 
@@ -219,7 +234,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
         let now = clock.now();
         token.stage = Stage::Sent(Nanos::of(now));
-        self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+        let over = self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+        if let Some(Outage { strategy, began, ended, waits, in_vain }) = over {
+            let strategy = strategy.and_then(KeptName::take);
+            outage_events::available(strategy.as_deref(), ended.saturating_since(began), waits, in_vain);
+        }
     }
 
     /// Records that a retry is sent for which the quota paid.
@@ -292,7 +311,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
             // It was sent without permission, by a call that blocks while its clock stands still.
             self.leave(&token);
         }
-        let granted = self.standard.refresh_retry_token(token.standard.copy(), failure, clock);
+        // The line warns instead of the quota.
+        let granted = self.standard.refresh::<false>(token.standard.copy(), failure, clock);
         match granted {
             Ok(standard) if !self.with_line(SharedLine::is_watching) => Ok(token.next(standard, Stage::Unmeasured)),
             granted => self.failed(&token, failure, granted, clock),
