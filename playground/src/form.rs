@@ -32,7 +32,7 @@ pub struct Form {
 /// The numbers to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// [`EvidenceRetryStrategy::standard`](retry_core::EvidenceRetryStrategy::standard).
+    /// The defaults, with a quota by evidence.
     Evidence,
     /// A preset of a configuration.
     Numbers(RetryPreset),

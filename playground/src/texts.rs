@@ -19,22 +19,20 @@ pub fn toml(form: &Form) -> String {
 pub fn rust(form: &Form) -> String {
     let is_evidence = form.preset == Preset::Evidence;
     let constructor = match form.preset {
-        Preset::Evidence => "EvidenceRetryStrategy::standard()",
         Preset::Numbers(RetryPreset::Aws20) => "StandardRetryStrategy::aws_2_0()",
         Preset::Numbers(RetryPreset::Aws21) => "StandardRetryStrategy::aws_2_1()",
-        Preset::Numbers(_) => "StandardRetryStrategy::new()",
+        _ => "StandardRetryStrategy::new()",
     };
-    let standard = if is_evidence { "EvidenceRetryStrategy" } else { "StandardRetryStrategy" };
     let limited = match form.strategy {
         RetryMode::Adaptive => Some("AdaptiveRetryStrategy"),
         RetryMode::Paced => Some("PacedRetryStrategy"),
         _ => None,
     };
     let calls = calls(form);
-    let mut imports = vec![standard];
+    let mut imports = vec!["StandardRetryStrategy"];
     imports.extend(limited);
     let mut text = String::new();
-    if limited.is_some() && is_evidence {
+    if is_evidence {
         text += "use retry_core::quota::EvidenceQuota;\n";
         imports.push("ExponentialBackoff");
     }
@@ -44,8 +42,8 @@ pub fn rust(form: &Form) -> String {
     if calls.iter().any(|call| call.contains("Duration")) {
         text += "use std::time::Duration;\n";
     }
-    let parts = if limited.is_some() && is_evidence { "<ExponentialBackoff, EvidenceQuota>" } else { "" };
-    let name = format!("static STORE: {}{parts} =", limited.unwrap_or(standard));
+    let parts = if is_evidence { "<ExponentialBackoff, EvidenceQuota>" } else { "" };
+    let name = format!("static STORE: {}{parts} =", limited.unwrap_or("StandardRetryStrategy"));
     let chain = format!("{constructor}{}", calls.concat());
     let is_short = chain.len() <= SHORT;
     let value = |indent: &str| {
@@ -72,6 +70,9 @@ pub fn rust(form: &Form) -> String {
 fn calls(form: &Form) -> Vec<String> {
     let config = form.config();
     let mut calls = Vec::new();
+    if form.preset == Preset::Evidence {
+        calls.push(".with_quota(EvidenceQuota::new())".to_owned());
+    }
     if let Some(attempts) = config.max_attempts_setting() {
         calls.push(format!(".max_attempts({attempts})"));
     }

@@ -1,10 +1,11 @@
 use retry_core::quota::EvidenceQuota;
-use retry_core::{AdaptiveRetryStrategy, EvidenceRetryStrategy, ExponentialBackoff};
+use retry_core::{AdaptiveRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
 use std::time::Duration;
 
 static STORE: AdaptiveRetryStrategy<ExponentialBackoff, EvidenceQuota> =
     AdaptiveRetryStrategy::over(
-        EvidenceRetryStrategy::standard()
+        StandardRetryStrategy::new()
+            .with_quota(EvidenceQuota::new())
             .max_attempts(4)
             .backoff(Duration::from_millis(150), Duration::from_secs(5)),
     );

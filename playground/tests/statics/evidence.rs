@@ -1,6 +1,9 @@
-use retry_core::EvidenceRetryStrategy;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{ExponentialBackoff, StandardRetryStrategy};
 use std::time::Duration;
 
-static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard()
-    .max_attempts(4)
-    .backoff(Duration::from_millis(150), Duration::from_secs(5));
+static STORE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+    StandardRetryStrategy::new()
+        .with_quota(EvidenceQuota::new())
+        .max_attempts(4)
+        .backoff(Duration::from_millis(150), Duration::from_secs(5));

@@ -1,5 +1,5 @@
 use retry_core::quota::EvidenceQuota;
-use retry_core::{EvidenceRetryStrategy, ExponentialBackoff, PacedRetryStrategy};
+use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
 
 static STORE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
-    PacedRetryStrategy::over(EvidenceRetryStrategy::standard());
+    PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
