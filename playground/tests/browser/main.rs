@@ -112,6 +112,7 @@ fn the_playground_shows_what_the_library_does() {
     // The controls, by keyboard.
     let mut before = first.clone();
     for (field, keys) in [
+        ("outage", &format!("{DELETE_ALL}20")),
         ("strategy", "paced"),
         ("attempts", ARROW_UP),
         ("preset", "aws_2_1"),
