@@ -85,7 +85,7 @@ fn the_settings_change_each_picture_and_its_sentence() {
     );
     assert!(sentence.starts_with("With 64 workers, no operation fails; without retries "), "{sentence}");
     assert_ne!(before["svg"], after["svg"]);
-    assert_ne!(answered("timeline", &standard)["svg"], answered("timeline", &paced)["svg"]);
+    assert_ne!(answered("timeline", &standard)["svg"], answered("timeline", &patient)["svg"]);
     let mut unlimited = standard.clone();
     unlimited["quota"] = "100000".into();
     let (before, after) = (answered("outage", &standard), answered("outage", &unlimited));
