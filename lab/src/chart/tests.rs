@@ -3,7 +3,7 @@ use super::{inlined, picture, recovery, retry_loop, schedule, timeline};
 use crate::call::CallError;
 use crate::report::{Line, Report, Row, Spread};
 use crate::timeline::{EXAMPLE, Outage, Planned, example, record, record_in_outage};
-use retry_core::{Jitter, RetryConfig, RetryError, StandardRetryStrategy};
+use retry_core::{Jitter, PatientRetryStrategy, RetryConfig, RetryError, StandardRetryStrategy};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

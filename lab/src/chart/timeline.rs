@@ -134,14 +134,16 @@ fn steps(svg: &mut Svg, timeline: &Timeline, at: impl Fn(Duration) -> f64, (top,
     let height = |level: f64| bottom - (level - low) / (high - low).max(1.0) * (bottom - top - 18.0);
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut labelled = f64::MIN;
-    for (&(time, _), &level) in timeline.levels.iter().zip(&levels) {
+    for (index, (&(time, _), &level)) in timeline.levels.iter().zip(&levels).enumerate() {
         let (x, y) = (at(time), height(level));
+        let rises_within =
+            timeline.levels.get(index + 1).filter(|next| f64::from(next.1) > level).map(|next| at(next.0) - x);
         if let Some(&(_, before)) = points.last() {
             points.push((x, before));
         }
         points.push((x, y));
-        // Labels that would lie on each other are left out.
-        if x > labelled + 26.0 {
+        // Labels that would lie on each other, or on a step, are left out.
+        if x > labelled + 26.0 && rises_within.is_none_or(|within| within > 26.0) {
             svg.text("label", (x + 4.0, y - 5.0), &number(level));
             labelled = x;
         }
