@@ -98,7 +98,7 @@ fn legend(svg: &mut Svg, timeline: &Timeline) {
     svg.text("small", (TIME.0 + 334.0, y), "its wait");
     if timeline.attempts.iter().any(|attempt| attempt.in_line.is_some()) {
         svg.rectangle("orange", (TIME.0 + 404.0, y - 8.0), (22.0, BAR / 2.0));
-        svg.text("small", (TIME.0 + 432.0, y), "waits for the service");
+        svg.text("small", (TIME.0 + 432.0, y), "waits in line");
     }
 }
 
