@@ -346,9 +346,9 @@ mod tests {
         let last = waits(&outlasted).pop().unwrap();
         assert!((SECOND * 10..SECOND * 20).contains(&last.end), "{outlasted:?}");
         assert_eq!(outlasted.attempts.last().unwrap().time.start, last.end);
-        let lost = recorded(40);
-        assert_eq!((lost.reason, lost.end()), (Some(RetryError::NoRecovery), SECOND * 30));
-        let last = lost.attempts.last().unwrap();
-        assert_eq!(last.in_line, Some(last.time.end..SECOND * 30), "{lost:?}");
+        let failed = recorded(40);
+        assert_eq!((failed.reason, failed.end()), (Some(RetryError::NoRecovery), SECOND * 30));
+        let last = failed.attempts.last().unwrap();
+        assert_eq!(last.in_line, Some(last.time.end..SECOND * 30), "{failed:?}");
     }
 }

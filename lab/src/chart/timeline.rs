@@ -120,7 +120,7 @@ fn meaning(timeline: &Timeline, index: usize) -> String {
     }
     match (timeline.reason, in_line) {
         (Some(reason), _) if index + 1 == timeline.attempts.len() => format!("{ended}: {}", reason.as_str()),
-        (_, Some(in_line)) => format!("{ended}, waits for {} s", seconds(in_line.end - in_line.start)),
+        (_, Some(in_line)) => format!("{ended}, waits for {} s", seconds(in_line.end.saturating_sub(in_line.start))),
         _ => ended.to_owned(),
     }
 }
