@@ -16,6 +16,18 @@ use std::time::Duration;
 /// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and their pages
 /// describe the limiters. Use this type directly for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
 ///
+/// A limiter can be over a strategy with any quota, such as one that needs no number:
+///
+/// ```
+/// use retry_core::quota::EvidenceQuota;
+/// use retry_core::{ConcurrencyRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
+///
+/// static REPORTS: ConcurrencyRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     ConcurrencyRetryStrategy::over(
+///         StandardRetryStrategy::new().with_quota(EvidenceQuota::new()),
+///     );
+/// ```
+///
 /// # Driving it by hand
 ///
 /// When driving the strategy by hand, end each operation with one of the methods that take its token. Otherwise the
