@@ -46,19 +46,19 @@ impl<S: Subscriber> Layer<S> for Warnings {
 }
 
 /// The warnings while it lives.
-struct Subscribed(
+pub(crate) struct Subscribed(
     Warnings,
     #[expect(dead_code, reason = "it subscribes until it is dropped")] tracing::subscriber::DefaultGuard,
 );
 
 impl Subscribed {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let warnings = Warnings::default();
         let subscriber = tracing_subscriber::registry().with(warnings.clone());
         Self(warnings, subscribe(subscriber))
     }
 
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.0.lock().unwrap())
     }
 }

@@ -54,6 +54,9 @@ const MEAN_GAPS: u32 = 8;
 /// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
 const LEARNED: u32 = 16;
 
+/// The number of first attempts without a wait after which an outage is over.
+const CALM: u32 = 16;
+
 /// The state of a line. Wakers run code of the executor, so the methods return those to wake once the state is unlocked.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -87,7 +90,7 @@ pub(super) struct Line {
     outage: Option<Outage>,
 }
 
-/// A time in which operations wait for the service. It ends when [`LEARNED`] first attempts were sent without another wait.
+/// A time in which operations wait for the service. It is over when [`CALM`] first attempts were sent after the latest wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outage {
     pub(super) strategy: Option<KeptName>,
@@ -97,6 +100,14 @@ pub(super) struct Outage {
     pub(super) waits: u32,
     /// The number of waits in vain.
     pub(super) in_vain: u32,
+    /// The number of first attempts since the latest wait.
+    calm: u32,
+}
+
+impl Outage {
+    const fn new(began: Timestamp) -> Self {
+        Self { strategy: None, began, ended: began, waits: 0, in_vain: 0, calm: 0 }
+    }
 }
 
 /// An operation that waits.
@@ -162,7 +173,7 @@ impl Line {
 
     /// Returns whether attempts are measured.
     pub(super) fn is_watching(&self) -> bool {
-        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare()
+        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare() || self.outage.is_some()
     }
 
     /// Returns whether the process calls so rarely that each of its successes matters.
@@ -170,8 +181,8 @@ impl Line {
         self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP)
     }
 
-    /// Records that a first attempt is sent. Returns the outage that is over now, if one is.
-    pub(super) fn first_sent(&mut self, now: Timestamp) -> Option<Outage> {
+    /// Records that a first attempt is sent, and whether no operation waits. Returns the outage that is over now, if one is.
+    pub(super) fn first_sent(&mut self, now: Timestamp, is_idle: bool) -> Option<Outage> {
         self.last_send = self.last_send.max(now);
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
@@ -185,10 +196,20 @@ impl Line {
             self.learned += 1;
             if self.learned == LEARNED {
                 self.learn_latency();
-                return self.outage.take_if(|_| self.queue.is_empty());
             }
         }
-        None
+        self.outage.take_if(|outage| {
+            outage.calm = outage.calm.saturating_add(1);
+            is_idle && outage.calm >= CALM
+        })
+    }
+
+    /// Records that the quota could not pay, so that an operation waits. Returns whether an outage begins.
+    pub(super) fn refused(&mut self, now: Timestamp) -> bool {
+        let begins = self.outage.is_none();
+        let outage = self.outage.get_or_insert(Outage::new(now));
+        (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), now, 0);
+        begins
     }
 
     /// Records that a retry is sent.
@@ -238,12 +259,9 @@ impl Line {
         }
     }
 
-    /// Adds an operation at the end of the line. Returns its ticket, and whether an outage begins with it.
-    pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> ((Ticket, bool), Vec<Waker>) {
+    /// Adds an operation at the end of the line.
+    pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
         self.has_waited = true;
-        let begins = self.outage.is_none();
-        let outage = self.outage.get_or_insert(Outage { strategy: None, began: now, ended: now, waits: 0, in_vain: 0 });
-        (outage.waits, outage.ended) = (outage.waits.saturating_add(1), now);
         if self.queue.is_empty() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
@@ -252,7 +270,7 @@ impl Line {
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
         self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
-        ((ticket, begins), self.spend(now))
+        (ticket, self.spend(now))
     }
 
     /// Sets the name of the strategy in the warning at the end of the outage.
@@ -265,7 +283,7 @@ impl Line {
     /// Records that an operation waits no longer.
     fn wait_ended(&mut self, now: Timestamp, is_in_vain: bool) {
         if let Some(outage) = &mut self.outage {
-            outage.ended = now;
+            (outage.ended, outage.calm) = (now, 0);
             outage.in_vain = outage.in_vain.saturating_add(is_in_vain.into());
         }
     }

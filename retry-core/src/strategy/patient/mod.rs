@@ -157,9 +157,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                     }
                     remaining => remaining,
                 };
-                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(clock.now().saturating_add(left)));
+                let now = clock.now();
+                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(now.saturating_add(left)));
                 let is_hard = failure.remaining().is_some();
-                // It is counted last, because the backoff and the clock are the user's code, and may panic.
+                if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
+                    self.warn();
+                }
+                // It is counted last, because the backoff, the clock and a subscriber are the user's code, and may panic.
                 if self.with_line(|line| line.admit(self.settings.max_waiting)) {
                     Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
                 } else {
@@ -175,6 +179,18 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         }
     }
 
+    /// Warns that an outage begins.
+    fn warn(&self) {
+        if outage_events::are_enabled() {
+            let strategy = RetryStrategy::name(self);
+            let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
+                outage_events::unavailable(name);
+                name.and_then(KeptName::keep)
+            });
+            self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
+        }
+    }
+
     /// Returns whether the operation has time to wait, and not too many others do.
     fn may_wait(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
         let max_wait = self.settings.max_wait;
@@ -187,16 +203,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     #[cold]
     fn join(&self, token: &mut PatientRetryToken, end: End, may_probe: bool, clock: &dyn Clock) -> Ticket {
         let now = clock.now();
-        let (ticket, begins) = self.with_line(|line| line.change(|line| line.join(now, end, may_probe)));
+        let ticket = self.with_line(|line| line.change(|line| line.join(now, end, may_probe)));
         token.begin_wait(ticket, now);
-        if begins && outage_events::are_enabled() {
-            let strategy = RetryStrategy::name(self);
-            let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
-                outage_events::unavailable(name);
-                name.and_then(KeptName::keep)
-            });
-            self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
-        }
         ticket
     }
 
@@ -234,8 +242,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
         let now = clock.now();
         token.stage = Stage::Sent(Nanos::of(now));
-        let over = self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
-        if let Some(Outage { strategy, began, ended, waits, in_vain }) = over {
+        let over = self.with_line(|line| {
+            let is_idle = line.has_room(1);
+            line.change(|line| (line.first_sent(now, is_idle), Vec::new()))
+        });
+        if let Some(Outage { strategy, began, ended, waits, in_vain, .. }) = over {
             let strategy = strategy.and_then(KeptName::take);
             outage_events::available(strategy.as_deref(), ended.saturating_since(began), waits, in_vain);
         }
