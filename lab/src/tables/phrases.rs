@@ -1,6 +1,6 @@
 //! Numbers of results within sentences of pages.
 
-use super::{Results, Spread};
+use super::{Results, Spread, processes};
 use crate::chart::parts::{Missing, table, value};
 use crate::chart::scale::fixed;
 use crate::report::Report;
@@ -16,6 +16,8 @@ pub(super) fn phrase(name: &str, results: &Results) -> Result<String, Missing> {
         }
         "load-of-three-layers" => mid(results, "layers", "layers", &["no quota"], "during", 0),
         "ideal-of-the-copy" => ideal(results),
+        "really-bridged" => processes::bridged(&results.processes, "patient"),
+        "really-bridged-by-new" => processes::bridged(&results.processes, "new()"),
         "used-without-the-store" => without_store(results, "shared", "100", "limit used, %"),
         "rejected-without-the-store" => without_store(results, "shared", "100", "rejected, %"),
         "rejected-after-that" => without_store(results, "shared, store back", "100", "rejected, %"),
