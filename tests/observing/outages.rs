@@ -10,7 +10,12 @@ use retry_core::{
 
 /// Returns a strategy whose quota pays for nothing, and which sends no probes.
 fn waits() -> PatientRetryStrategy<ExponentialBackoff, TokenBucket> {
-    let standard = StandardRetryStrategy::new().name("store").max_attempts(2).jitter(Jitter::Fixed(0.0));
+    waits_with(2)
+}
+
+/// Returns a strategy whose quota pays for nothing, with this number of attempts for each operation.
+fn waits_with(max_attempts: u32) -> PatientRetryStrategy<ExponentialBackoff, TokenBucket> {
+    let standard = StandardRetryStrategy::new().name("store").max_attempts(max_attempts).jitter(Jitter::Fixed(0.0));
     PatientRetryStrategy::over(standard.quota_capacity(0))
 }
 
@@ -72,20 +77,57 @@ fn one_warning_begins_an_outage_and_one_with_its_numbers_ends_it() {
 
 // Rule O19.
 #[test]
+fn an_outage_lasts_until_the_latest_operation_is_sent() {
+    let subscribed = Subscribed::new();
+    for (probes, wait) in [(false, 2_000), (true, 1_000)] {
+        let service = Service::new(waits_with(if probes { 3 } else { 2 }));
+        service.answers();
+        let mut token = service.joins();
+        service.clock.advance(millis(wait - 200));
+        if probes {
+            service.clock.advance(millis(200));
+        } else {
+            (0..2).for_each(|_| service.answers());
+        }
+        assert_eq!(service.ask(&mut token), Ready::Now);
+        service.strategy.release(token);
+        (0..16).for_each(|_| service.answers());
+        let over = format!("service_recovered strategy=\"store\" lasted_ms={wait} waits=1 in_vain=0");
+        assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\"", &over]);
+    }
+}
+
+// Rule O19.
+#[test]
 fn another_wait_soon_after_belongs_to_the_same_outage() {
     let (subscribed, service) = (Subscribed::new(), Service::new(waits()));
-    for _ in 0..3 {
-        let mut token = service.joins();
-        while service.ask(&mut token) != Ready::Now {
-            service.answers();
+    for waits in [1, 3] {
+        // The first attempt of the next one is the fifteenth.
+        for _ in 1..waits {
+            service.strategy.release(service.joins());
+            (0..14).for_each(|_| service.answers());
         }
-        service.strategy.release(token);
-        (0..10).for_each(|_| service.answers());
+        service.strategy.release(service.joins());
+        (0..15).for_each(|_| service.answers());
+        assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\""]);
+        service.answers();
+        let [over] = &*subscribed.take() else { panic!("one warning") };
+        assert!(over.ends_with(&format!("waits={waits} in_vain=0")), "{over}");
     }
+}
+
+// Rule O19.
+#[test]
+fn an_outage_is_not_over_while_an_operation_waits_as_long_as_the_server_asked() {
+    let (subscribed, service) = (Subscribed::new(), Service::new(waits()));
+    let token = service.strategy.acquire_initial_token(&service.clock).unwrap();
+    let failure = Failure::of(&Failed::SAFE.after(secs(10)));
+    let token = service.strategy.refresh_retry_token(token, &failure, &service.clock).unwrap();
+    (0..50).for_each(|_| service.answers());
     assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\""]);
-    (0..16).for_each(|_| service.answers());
-    let [over] = &*subscribed.take() else { panic!("one warning") };
-    assert!(over.ends_with("waits=3 in_vain=0"), "{over}");
+    service.strategy.release(token);
+    service.answers();
+    assert_eq!(subscribed.take().len(), 1);
 }
 
 // Rules O10, O19.
@@ -97,21 +139,28 @@ fn the_warnings_of_a_scope_have_its_name() {
     let token = service.joins();
     service.strategy.release(token);
     assert_eq!(subscribed.take(), ["service_unavailable strategy=\"tenant a\""]);
-    while !service.strategy.starts_empty() {
-        service.answers();
-    }
+    (0..16).for_each(|_| service.answers());
     let over = "service_recovered strategy=\"tenant a\" lasted_ms=0 waits=1 in_vain=0";
     assert_eq!(subscribed.take(), [over]);
 }
 
 // Rules Q10, U5.
 #[test]
-fn where_no_operation_waits_the_quota_warns() {
+fn the_quota_warns_only_where_no_operation_ever_waits() {
     let subscribed = Subscribed::new();
-    for strategy in [waits().max_waiting(0), waits().max_wait_for_service(secs(0))] {
+    let refused = |strategy: &PatientRetryStrategy<_, _>, failed: Failed| {
         let clock = ByHand::at(secs(1_000));
         let token = strategy.acquire_initial_token(&clock).unwrap();
-        assert!(strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock).is_err());
+        strategy.refresh_retry_token(token, &Failure::of(&failed), &clock).is_err()
+    };
+    for strategy in [waits().max_waiting(0), waits().max_wait_for_service(secs(0))] {
+        assert!(refused(&strategy, Failed::FATAL));
+        assert_eq!(subscribed.take(), [""; 0]);
+        assert!(refused(&strategy, Failed::SAFE));
         assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=0"]);
     }
+    let strategy = waits().max_waiting(1);
+    assert!(!refused(&strategy, Failed::SAFE));
+    assert!(refused(&strategy, Failed::SAFE));
+    assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\""]);
 }

@@ -1,6 +1,6 @@
 //! An erased strategy of one's own whose operations wait for the service.
 
-use crate::support::{Failed, secs};
+use crate::support::{Failed, millis, secs};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready};
 use retry_core::{Clock, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, Success, retry};
 use std::future::ready;
@@ -28,6 +28,10 @@ impl RetryToken for Token {
 
     fn delay_source(&self) -> DelaySource {
         DelaySource::Service
+    }
+
+    fn waited(&self) -> Duration {
+        Duration::MAX
     }
 }
 
@@ -63,6 +67,7 @@ async fn run(answer: Ready) -> (u32, Duration, u32) {
     let fails = || ready(Err::<u32, _>(Failed::SAFE));
     let report = retry(&erased, fails).max_time(secs(10)).report().await;
     assert_eq!((report.outcome, report.reason), (Err(Failed::SAFE), Some(RetryError::NoRecovery)));
+    assert_eq!(report.waited, millis(u32::MAX.into()), "the longest time of a report");
     (report.attempts, report.elapsed, strategy.released.load(Ordering::Relaxed))
 }
 

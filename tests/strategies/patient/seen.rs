@@ -86,6 +86,8 @@ async fn a_report_has_the_time_of_all_waits() {
     }
 
     let standard = StandardRetryStrategy::new();
+    let report = retry(&standard, || ready(Ok::<u32, Failed>(1))).report().await;
+    assert_eq!((report.outcome, report.waited), (Ok(1), Duration::ZERO));
     let report = retry(&standard, || ready(Err::<u32, _>(Failed::SAFE))).report().await;
     assert_eq!((report.attempts, report.waited), (5, Duration::ZERO));
 

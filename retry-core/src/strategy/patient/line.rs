@@ -106,7 +106,7 @@ pub(super) struct Outage {
 
 impl Outage {
     const fn new(began: Timestamp) -> Self {
-        Self { strategy: None, began, ended: began, waits: 0, in_vain: 0, calm: 0 }
+        Self { strategy: None, began, ended: began, waits: 1, in_vain: 0, calm: 0 }
     }
 }
 
@@ -206,10 +206,16 @@ impl Line {
 
     /// Records that the quota could not pay, so that an operation waits. Returns whether an outage begins.
     pub(super) fn refused(&mut self, now: Timestamp) -> bool {
-        let begins = self.outage.is_none();
-        let outage = self.outage.get_or_insert(Outage::new(now));
-        (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), now, 0);
-        begins
+        match &mut self.outage {
+            Some(outage) => {
+                (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), now, 0);
+                false
+            }
+            none => {
+                *none = Some(Outage::new(now));
+                true
+            }
+        }
     }
 
     /// Records that a retry is sent.

@@ -181,14 +181,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
 
     /// Warns that an outage begins.
     fn warn(&self) {
-        if outage_events::are_enabled() {
-            let strategy = RetryStrategy::name(self);
-            let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
-                outage_events::unavailable(name);
-                name.and_then(KeptName::keep)
-            });
-            self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
-        }
+        let strategy = RetryStrategy::name(self);
+        let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
+            outage_events::unavailable(name);
+            name.and_then(KeptName::keep)
+        });
+        self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
     }
 
     /// Returns whether the operation has time to wait, and not too many others do.

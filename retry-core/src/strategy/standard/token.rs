@@ -184,7 +184,9 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 
     /// Tells the quota that it could not pay for the retry of a failure.
     pub(crate) fn note_refusal(&self, failure: &Failure) {
-        self.warn(failure.error_type().map_or(0, |error_type| self.settings.costs.of(error_type)));
+        if let Some(error_type) = failure.error_type() {
+            self.warn(self.settings.costs.of(error_type));
+        }
     }
 
     /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
