@@ -16,7 +16,7 @@ use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::Clock;
-use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -132,9 +132,11 @@ pub fn strategies(max_attempts: u32) -> Vec<Strategy> {
     let standard = move |seed| StandardRetryStrategy::new().max_attempts(attempts).seed(seed);
     let paced = move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed);
     let aws = move |seed| StandardRetryStrategy::aws_2_1().max_attempts(attempts).seed(seed);
+    let patient = move |seed| PatientRetryStrategy::new().max_attempts(attempts).seed(seed);
     vec![
         Strategy::no_retries(),
         Strategy::of("new()", standard),
+        Strategy::of("patient", patient),
         Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
         Strategy::of("aws_2_1()", aws),
         Strategy::of("aws_2_1(), no quota", move |seed| aws(seed).with_quota(NoQuota)),
