@@ -69,8 +69,8 @@ pub(super) fn failing(results: &Results) -> Result<Rows, Missing> {
 pub(super) fn lost(results: &Results) -> Result<Rows, Missing> {
     const SHOWN: [(&str, &str); 7] = [
         ("patient", "`PatientRetryStrategy`"),
-        ("patient, max_time", "`max_time = \"30s\"`"),
-        ("new()", "`StandardRetryStrategy`"),
+        ("patient, max_time", "with `max_time = \"30s\"`"),
+        ("new()", "`StandardRetryStrategy` (AWS's quota)"),
         ("aws-smithy-runtime, standard", "aws-smithy-runtime"),
         ("tower", "tower"),
         ("backon", "backon"),
