@@ -132,11 +132,9 @@ pub fn strategies(max_attempts: u32) -> Vec<Strategy> {
     let standard = move |seed| StandardRetryStrategy::new().max_attempts(attempts).seed(seed);
     let paced = move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed);
     let aws = move |seed| StandardRetryStrategy::aws_2_1().max_attempts(attempts).seed(seed);
-    let patient = move |seed| PatientRetryStrategy::new().max_attempts(attempts).seed(seed);
     vec![
         Strategy::no_retries(),
         Strategy::of("new()", standard),
-        Strategy::of("patient", patient),
         Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
         Strategy::of("aws_2_1()", aws),
         Strategy::of("aws_2_1(), no quota", move |seed| aws(seed).with_quota(NoQuota)),
@@ -145,6 +143,15 @@ pub fn strategies(max_attempts: u32) -> Vec<Strategy> {
         Strategy::of("paced", paced).in_all(attempts),
         Strategy::of("paced, as shipped", paced),
     ]
+}
+
+/// Returns the strategies of the copy: those that other scenarios on limits have, too, and the recommended one.
+fn with_patient(max_attempts: u32) -> Vec<Strategy> {
+    let mut strategies = strategies(max_attempts);
+    let patient = move |seed| PatientRetryStrategy::new().max_attempts(max_attempts.max(1)).seed(seed);
+    // It is beside `new()`.
+    strategies.insert(2, Strategy::of("patient", patient));
+    strategies
 }
 
 #[derive(Default)]
@@ -210,7 +217,7 @@ pub(super) fn measures(options: &Options, runs: &[Outcome]) -> Vec<Spread> {
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(strategies(options.max_attempts))
+        .with(with_patient(options.max_attempts))
         .into_iter()
         .flat_map(|strategy| options.workers.iter().map(move |&workers| Case { strategy: strategy.clone(), workers }))
         .collect();
