@@ -3,10 +3,11 @@
 use crate::clocks::{Micros, Steps};
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use crate::waiters::{Crowd, throttle};
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, EvidenceRetryStrategy, ExponentialBackoff, Hedge, Jitter,
-    Observer, PacedRetryStrategy, PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Hedge, Jitter, Observer,
+    PacedRetryStrategy, PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy,
     StandardRetryPolicy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
@@ -156,11 +157,13 @@ pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
 }
 
 /// A strategy with a quota by evidence that retries at once.
-static EVIDENCE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(0.0));
+static EVIDENCE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+    StandardRetryStrategy::new().with_quota(EvidenceQuota::new()).jitter(Jitter::Fixed(0.0));
 
 /// The recommended strategy, which retries at once.
-static PATIENT: PatientRetryStrategy =
-    PatientRetryStrategy::over(EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(0.0)));
+static PATIENT: PatientRetryStrategy = PatientRetryStrategy::over(
+    StandardRetryStrategy::new().with_quota(EvidenceQuota::new()).jitter(Jitter::Fixed(0.0)),
+);
 
 /// The attribute with the recommended strategy that has seen no failure.
 ///

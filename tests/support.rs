@@ -5,12 +5,13 @@ pub mod scales;
 pub mod subscribers;
 pub mod timers;
 
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorFault, ErrorInfo, Failure, Hedge, RetryError, RetryInfo, RetrySafety, RetryStrategy, RetryToken,
-    Success, TimedOut,
+    Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Hedge, RetryError, RetryInfo, RetrySafety,
+    RetryStrategy, RetryToken, StandardRetryStrategy, Success, TimedOut,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -25,6 +26,13 @@ use std::time::Duration;
 /// Keeps a hedge until the process ends, as a static does.
 pub fn kept(hedge: Hedge) -> &'static Hedge {
     Box::leak(Box::new(hedge))
+}
+
+/// The standard strategy with a quota by evidence: a retry that the quota can't pay for ends its operation.
+pub type ByEvidence = StandardRetryStrategy<ExponentialBackoff, EvidenceQuota>;
+
+pub const fn by_evidence() -> ByEvidence {
+    StandardRetryStrategy::new().with_quota(EvidenceQuota::new())
 }
 
 /// An error whose answers are its fields.

@@ -2,14 +2,13 @@
 
 use crate::World;
 use crate::call::{CallError, Outcome};
-use retry_core::config::ConfiguredStrategy;
 use retry_core::strategy::DelaySource;
-use retry_core::time::Timer as _;
+use retry_core::time::{Timer as _, Timestamp};
 use retry_core::{
     Event, EventKind, ExponentialBackoff, Jitter, Observer, RetryError, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, retry,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,6 +34,8 @@ pub struct Timeline {
     pub reason: Option<RetryError>,
     /// The limit on the time of the operation.
     pub max_time: Option<Duration>,
+    /// The end of the outage of the service, which began with the operation.
+    pub outage: Option<Duration>,
 }
 
 /// An attempt, and the wait after it.
@@ -46,6 +47,8 @@ pub struct Attempt {
     pub failure: Option<RetryErrorType>,
     /// The wait after it: whether it was begun, and what jitter makes of it. `None` if no retry was possible.
     pub wait: Option<Wait>,
+    /// The time after it in which the operation waited for the service.
+    pub in_line: Option<Range<Duration>>,
 }
 
 /// A wait before a retry.
@@ -60,55 +63,91 @@ pub struct Wait {
 /// Runs an operation whose attempts end as planned; after the last planned one, all others end as it did. Without a plan, the
 /// first attempt succeeds immediately.
 pub fn record(strategy: StandardRetryStrategy, planned: Vec<Planned>, max_time: Option<Duration>) -> Timeline {
-    let strategy = Arc::new(strategy);
-    recorded(&strategy, strategy.backoff_strategy(), planned, max_time)
-}
-
-/// Runs an operation like [`record`], of a strategy with settings from outside, in any mode.
-pub fn record_configured(strategy: ConfiguredStrategy, planned: Vec<Planned>, max_time: Option<Duration>) -> Timeline {
-    let backoff = strategy.backoff_strategy();
-    recorded(&Arc::new(strategy), &backoff, planned, max_time)
-}
-
-fn recorded<S: RetryStrategy + 'static>(
-    strategy: &Arc<S>,
-    backoff: &ExponentialBackoff,
-    planned: Vec<Planned>,
-    max_time: Option<Duration>,
-) -> Timeline {
-    let recorder = Recorder::default();
-    let world = World::new();
-    let (called, observer, timer) = (Arc::clone(strategy), recorder.clone(), world.clone());
-    let before = strategy.quota_level();
-    world.spawn(async move {
-        let clock = timer.clone();
-        let mut planned = planned.into_iter();
-        let mut last = Planned { takes: Duration::ZERO, outcome: Ok(()) };
-        let attempt = move || {
-            last = planned.next().unwrap_or(last);
-            let (clock, Planned { takes, outcome }) = (clock.clone(), last);
-            async move {
-                clock.sleep(takes).await;
-                outcome
-            }
-        };
-        let call = retry(called, attempt).observer(observer).timer(timer);
-        let _ = match max_time {
-            Some(time) => call.max_time(time).run().await,
-            None => call.run().await,
-        };
-    });
+    let (world, recorder, strategy) = (World::new(), Recorder::default(), Arc::new(strategy));
+    let mut planned = planned.into_iter();
+    let mut last = Planned { takes: Duration::ZERO, outcome: Ok(()) };
+    let clock = world.clone();
+    let attempt = move || {
+        last = planned.next().unwrap_or(last);
+        let (clock, Planned { takes, outcome }) = (clock.clone(), last);
+        async move {
+            clock.sleep(takes).await;
+            outcome
+        }
+    };
+    world.spawn(operate(Arc::clone(&strategy), attempt, world.clone(), max_time, recorder.clone()));
     world.run();
-    let levels = before.map(|level| (Duration::ZERO, level)).into_iter().collect();
-    let mut timeline = Timeline { levels, max_time, ..Timeline::default() };
-    for event in recorder.0.take() {
-        timeline.add(&event, backoff);
-    }
-    timeline
+    recorder.timeline(strategy.backoff_strategy(), max_time)
+}
+
+/// A service that fails for some time, and the calls of one process.
+#[derive(Clone, Copy, Debug)]
+pub struct Outage {
+    /// How long all attempts fail.
+    pub length: Duration,
+    /// The operations that the process begins in a second, at equal intervals.
+    pub calls_per_second: f64,
+    /// The limit on the time of each operation.
+    pub max_time: Duration,
+}
+
+/// The healthy time before an outage.
+const HEALTHY: Duration = Duration::from_secs(5);
+/// The time of an attempt at a service with outages.
+const ATTEMPT: Duration = Duration::from_millis(50);
+
+/// Runs an operation that begins with an outage of its service, among other operations of the same strategy.
+pub fn record_in_outage<S: RetryStrategy + 'static>(
+    strategy: S,
+    backoff: &ExponentialBackoff,
+    outage: Outage,
+) -> Timeline {
+    let Outage { length, calls_per_second, max_time } = outage;
+    let (world, recorder, strategy) = (World::new(), Recorder::default(), Arc::new(strategy));
+    let clock = world.clone();
+    let attempt = move || {
+        let clock = clock.clone();
+        async move {
+            clock.sleep(ATTEMPT).await;
+            let is_down = (HEALTHY..HEALTHY + length).contains(&clock.elapsed());
+            if is_down { Err(CallError::Failed) } else { Ok(()) }
+        }
+    };
+    let (others, called, others_attempt) = (world.clone(), Arc::clone(&strategy), attempt.clone());
+    world.spawn(async move {
+        loop {
+            let call = retry(Arc::clone(&called), others_attempt.clone()).max_time(max_time).timer(others.clone());
+            others.spawn(async move { _ = call.run().await });
+            others.sleep(Duration::from_secs_f64(calls_per_second.recip())).await;
+        }
+    });
+    let (timer, observer) = (world.clone(), recorder.clone());
+    world.spawn(async move {
+        timer.sleep(HEALTHY).await;
+        operate(strategy, attempt, timer, Some(max_time), observer).await;
+    });
+    world.run_until(Timestamp::START.saturating_add(HEALTHY + max_time));
+    Timeline { outage: Some(length), ..recorder.timeline(backoff, Some(max_time)) }
+}
+
+/// Makes an operation that is recorded.
+async fn operate<S: RetryStrategy, F: Future<Output = Outcome>>(
+    strategy: Arc<S>,
+    attempt: impl FnMut() -> F,
+    timer: World,
+    max_time: Option<Duration>,
+    recorder: Recorder,
+) {
+    recorder.level_before.set(strategy.quota_level());
+    let call = retry(strategy, attempt).observer(recorder).timer(timer);
+    let _ = match max_time {
+        Some(time) => call.max_time(time).run().await,
+        None => call.run().await,
+    };
 }
 
 /// Returns the attempts of the published picture.
-pub fn example_attempts() -> Vec<Planned> {
+fn example_attempts() -> Vec<Planned> {
     let planned = [
         (800, CallError::Failed),
         (1000, CallError::TimedOut),
@@ -128,21 +167,24 @@ pub const EXAMPLE: &str =
     "StandardRetryStrategy::new() with a max_time of 8 s and an attempt_timeout of 1 s; one run (simulation)";
 
 /// The limit on the time of [`example`].
-pub const EXAMPLE_MAX_TIME: Duration = Duration::from_secs(8);
+const EXAMPLE_MAX_TIME: Duration = Duration::from_secs(8);
 
 /// The seed of [`example`]: its waits are neither very short nor too long for a fourth attempt.
-pub const EXAMPLE_SEED: u64 = 1;
+const EXAMPLE_SEED: u64 = 1;
 
 impl Timeline {
     /// Returns the time at which the operation returned.
     pub fn end(&self) -> Duration {
-        self.attempts.last().map_or(Duration::ZERO, |attempt| attempt.time.end)
+        self.attempts.last().map_or(Duration::ZERO, |attempt| match &attempt.in_line {
+            Some(in_line) => in_line.end,
+            None => attempt.time.end,
+        })
     }
 
     fn add(&mut self, event: &Event, backoff: &ExponentialBackoff) {
         let now = event.elapsed;
         if matches!(event.kind, EventKind::AttemptStarted) {
-            self.attempts.push(Attempt { time: now..now, failure: None, wait: None });
+            self.attempts.push(Attempt { time: now..now, failure: None, wait: None, in_line: None });
         }
         let Some(attempt) = self.attempts.last_mut() else { return };
         let retry = event.attempt.saturating_sub(1);
@@ -160,9 +202,21 @@ impl Timeline {
                 attempt.wait = Some(Wait { drawn: Some(delay), range });
                 quota
             }
+            EventKind::WaitingForService { quota, .. } => {
+                attempt.in_line = Some(now..now);
+                quota
+            }
+            EventKind::Released { .. } => {
+                attempt.in_line.iter_mut().for_each(|in_line| in_line.end = now);
+                None
+            }
             EventKind::Stopped { reason, error_type, quota, .. } => {
-                attempt.time.end = now;
                 self.reason = Some(reason);
+                if let Some(in_line) = &mut attempt.in_line {
+                    in_line.end = now;
+                    return;
+                }
+                attempt.time.end = now;
                 if matches!(reason, RetryError::MaxTime | RetryError::QuotaExhausted) && attempt.failure.is_some() {
                     attempt.wait = Some(Wait { drawn: None, range: range(backoff, retry, error_type) });
                 }
@@ -195,21 +249,36 @@ fn range(backoff: &ExponentialBackoff, retry: u32, class: Option<RetryErrorType>
     }
 }
 
-/// Keeps the events of an operation.
+/// Keeps the events of an operation, and the level of the quota before it.
 #[derive(Clone, Default)]
-struct Recorder(Rc<RefCell<Vec<Event>>>);
+struct Recorder {
+    level_before: Rc<Cell<Option<u32>>>,
+    events: Rc<RefCell<Vec<Event>>>,
+}
+
+impl Recorder {
+    /// Returns the operation, whose world has ended.
+    fn timeline(&self, backoff: &ExponentialBackoff, max_time: Option<Duration>) -> Timeline {
+        let levels = self.level_before.get().map(|level| (Duration::ZERO, level)).into_iter().collect();
+        let mut timeline = Timeline { levels, max_time, ..Timeline::default() };
+        for event in self.events.take() {
+            timeline.add(&event, backoff);
+        }
+        timeline
+    }
+}
 
 impl Observer for Recorder {
     fn observe(&self, event: &Event) {
-        self.0.borrow_mut().push(event.clone());
+        self.events.borrow_mut().push(event.clone());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Planned, record};
+    use super::{Outage, Planned, record, record_in_outage};
     use crate::call::CallError;
-    use retry_core::{Jitter, RetryError, StandardRetryStrategy};
+    use retry_core::{Jitter, PatientRetryStrategy, RetryError, StandardRetryStrategy};
     use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -259,5 +328,27 @@ mod tests {
         let cut = record(StandardRetryStrategy::new(), failing(), Some(SECOND / 2));
         assert_eq!((cut.reason, cut.end()), (Some(RetryError::MaxTime), SECOND / 2));
         assert!(cut.attempts[0].failure.is_none() && cut.attempts[0].wait.is_none());
+    }
+
+    #[test]
+    fn an_operation_waits_in_line_until_the_outage_is_over_or_its_time_is() {
+        let recorded = |seconds| {
+            let strategy = PatientRetryStrategy::new().seed(1);
+            let backoff = StandardRetryStrategy::new();
+            let outage = Outage { length: SECOND * seconds, calls_per_second: 80.0, max_time: SECOND * 30 };
+            record_in_outage(strategy, backoff.backoff_strategy(), outage)
+        };
+        let outlasted = recorded(10);
+        assert_eq!((outlasted.reason, outlasted.outage), (None, Some(SECOND * 10)));
+        let waits = |timeline: &super::Timeline| {
+            timeline.attempts.iter().filter_map(|attempt| attempt.in_line.clone()).collect::<Vec<_>>()
+        };
+        let last = waits(&outlasted).pop().unwrap();
+        assert!((SECOND * 10..SECOND * 20).contains(&last.end), "{outlasted:?}");
+        assert_eq!(outlasted.attempts.last().unwrap().time.start, last.end);
+        let failed = recorded(40);
+        assert_eq!((failed.reason, failed.end()), (Some(RetryError::NoRecovery), SECOND * 30));
+        let last = failed.attempts.last().unwrap();
+        assert_eq!(last.in_line, Some(last.time.end..SECOND * 30), "{failed:?}");
     }
 }

@@ -4,7 +4,8 @@
 
 use lab::scenario::faults::{COLUMNS, Case, Measure, Options, run};
 use lab::strategies::Strategy;
-use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
+use retry_core::StandardRetryStrategy;
+use retry_core::quota::EvidenceQuota;
 
 /// The first seed. The quota was tuned on 100 to 130, and the reports use 0 to 5.
 const FIRST: u64 = 7000;
@@ -19,7 +20,7 @@ fn mean(column: &str, strategy: &Strategy, quotas: u32) -> (f64, Measure) {
 }
 
 fn evidence() -> Strategy {
-    Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed))
+    Strategy::of("evidence", |seed| StandardRetryStrategy::new().with_quota(EvidenceQuota::new()).seed(seed))
 }
 
 /// Checks the rows with 1, 100 and 1,000 quotas: the longest recovery as a multiple of that without retries, the highest load,

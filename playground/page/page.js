@@ -15,10 +15,17 @@ function send() {
 
 /** Fills in the numbers of the chosen preset. */
 function fill() {
-    const preset = form.elements.preset.value;
-    for (const [name, value] of Object.entries(presets[preset])) form.elements[name].value = value;
-    // A quota by evidence has no number.
-    form.elements.quota.disabled = preset === "evidence";
+    for (const [name, value] of Object.entries(presets[form.elements.preset.value])) form.elements[name].value = value;
+}
+
+/** Leaves out what the patient strategy does not have: other presets, and a number of its quota. */
+function choose() {
+    const { strategy, preset, quota } = form.elements;
+    const isPatient = strategy.value === "patient";
+    preset.disabled = quota.disabled = isPatient;
+    if (!isPatient || preset.value === "default") return;
+    preset.value = "default";
+    fill();
 }
 
 /** Shows below each invalid field what is expected. */
@@ -64,6 +71,7 @@ worker.onmessage = ({ data }) => {
     if (data.presets) {
         presets = data.presets;
         fill();
+        choose();
         return send();
     }
     if (data.number !== number) return;
@@ -74,6 +82,7 @@ worker.onmessage = ({ data }) => {
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
     if (event.target.name === "preset") fill();
+    if (event.target.name === "strategy") choose();
     send();
 });
 // Arrow keys scroll a picture or a text, and do not turn the page of the book.

@@ -1,7 +1,7 @@
 //! The fields of the form: what is expected of them, and the configuration that they mean.
 
-use retry_core::config::{QuotaKind, RetryMode, RetryPreset};
-use retry_core::{RetryConfig, RetryErrorType};
+use retry_core::config::{RetryMode, RetryPreset};
+use retry_core::{PatientRetryStrategy, RetryConfig, RetryErrorType};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use std::time::Duration;
 /// Valid fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
-    /// The kind of strategy: standard, adaptive or paced.
-    pub strategy: RetryMode,
-    /// The numbers that the others started from.
-    pub preset: Preset,
+    /// The kind of strategy.
+    pub strategy: Kind,
+    /// The numbers that the others started from: for a patient strategy, the defaults.
+    pub preset: RetryPreset,
     /// The maximum number of attempts.
     pub attempts: u32,
     /// The base of the backoff.
     pub base: Duration,
     /// The cap of the backoff.
     pub cap: Duration,
-    /// The capacity of the quota; without meaning for a quota by evidence.
+    /// The capacity of the quota; without meaning for a patient strategy.
     pub quota: u32,
     /// The operations that begin in the outage, in percent of what the server can serve.
     pub load: u32,
@@ -27,46 +27,64 @@ pub struct Form {
     pub workers: u32,
     /// The requests per second that the server of the copy admits, and that the server of the outage serves.
     pub limit: u32,
+    /// The length of the outages, in seconds.
+    pub outage: u32,
 }
 
-/// The numbers to start from.
+/// The kinds of strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// [`EvidenceRetryStrategy::standard`](retry_core::EvidenceRetryStrategy::standard).
-    Evidence,
-    /// A preset of a configuration.
-    Numbers(RetryPreset),
+pub enum Kind {
+    /// A [`PatientRetryStrategy`].
+    Patient,
+    /// A strategy with settings from a file: standard, adaptive or paced.
+    Configured(RetryMode),
 }
 
-impl Preset {
-    /// All presets.
+impl Kind {
+    /// All kinds.
     pub const ALL: [Self; 4] = [
-        Self::Evidence,
-        Self::Numbers(RetryPreset::Default),
-        Self::Numbers(RetryPreset::Aws20),
-        Self::Numbers(RetryPreset::Aws21),
+        Self::Patient,
+        Self::Configured(RetryMode::Standard),
+        Self::Configured(RetryMode::Adaptive),
+        Self::Configured(RetryMode::Paced),
     ];
 
-    /// Returns the name: `evidence`, or that in a configuration.
+    /// Returns the name: `patient`, or that of the mode in a configuration.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Evidence => "evidence",
-            Self::Numbers(preset) => preset.as_str(),
+            Self::Patient => "patient",
+            Self::Configured(mode) => mode.as_str(),
         }
     }
+}
 
-    /// Returns the configuration of the preset, with as few keys as possible.
-    pub const fn config(self) -> RetryConfig {
-        match self {
-            Self::Evidence => RetryConfig::new().quota_kind(QuotaKind::Evidence),
-            Self::Numbers(RetryPreset::Default) => RetryConfig::new(),
-            Self::Numbers(preset) => RetryConfig::new().preset(preset),
+/// The presets of the form.
+pub(crate) const PRESETS: [RetryPreset; 3] = [RetryPreset::Default, RetryPreset::Aws20, RetryPreset::Aws21];
+
+/// The numbers of a preset that the form has fields for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Numbers {
+    attempts: u32,
+    base: Duration,
+    cap: Duration,
+    quota: u32,
+}
+
+impl Numbers {
+    pub(crate) fn of(preset: RetryPreset) -> Self {
+        let strategy = RetryConfig::new().preset(preset).build();
+        let backoff = strategy.backoff_strategy();
+        Self {
+            attempts: strategy.settings().max_attempts,
+            base: backoff.base(RetryErrorType::Other),
+            cap: backoff.cap(),
+            quota: strategy.quota().capacity(),
         }
     }
 
     /// Returns the numbers as fields of a form.
     pub(crate) fn fields(self) -> Value {
-        let Numbers { attempts, base, cap, quota } = self.numbers();
+        let Self { attempts, base, cap, quota } = self;
         json!({
             "attempts": attempts.to_string(),
             "base": base.as_millis().to_string(),
@@ -74,26 +92,6 @@ impl Preset {
             "quota": quota.to_string(),
         })
     }
-
-    pub(crate) fn numbers(self) -> Numbers {
-        let strategy = self.config().build();
-        let backoff = strategy.backoff_strategy();
-        Numbers {
-            attempts: strategy.settings().max_attempts,
-            base: backoff.base(RetryErrorType::Other),
-            cap: backoff.cap(),
-            quota: strategy.quota().capacity(),
-        }
-    }
-}
-
-/// The numbers of a preset that the form has fields for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Numbers {
-    pub(crate) attempts: u32,
-    pub(crate) base: Duration,
-    pub(crate) cap: Duration,
-    pub(crate) quota: u32,
 }
 
 impl Form {
@@ -104,11 +102,10 @@ impl Form {
     /// Returns a message for each field with an invalid value, which says what is expected.
     pub fn parse(text: &str) -> Result<Self, Map<String, Value>> {
         let mut fields = Fields { values: serde_json::from_str(text).unwrap_or_default(), invalid: Map::new() };
-        let modes = [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced].map(|mode| (mode.as_str(), mode));
         let millis = |number| Duration::from_millis(u64::from(number));
-        let form = Self {
-            strategy: fields.choice("strategy", &modes),
-            preset: fields.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset))),
+        let mut form = Self {
+            strategy: fields.choice("strategy", &Kind::ALL.map(|kind| (kind.name(), kind))),
+            preset: fields.choice("preset", &PRESETS.map(|preset| (preset.as_str(), preset))),
             attempts: fields.number("attempts", 1..=20),
             base: millis(fields.number("base", 1..=60_000)),
             cap: millis(1_000 * fields.number("cap", 1..=3_600)),
@@ -116,7 +113,11 @@ impl Form {
             load: fields.number("load", 1..=95),
             workers: fields.number("workers", 1..=256),
             limit: fields.number("limit", 10..=300),
+            outage: fields.number("outage", 1..=30),
         };
+        if form.strategy == Kind::Patient {
+            form.preset = RetryPreset::Default;
+        }
         if fields.invalid.is_empty() && form.base > form.cap {
             fields.refuse("base", "expected at most the cap".to_owned());
         }
@@ -125,10 +126,12 @@ impl Form {
 
     /// Returns the configuration: the preset, and the settings that differ from it.
     pub fn config(&self) -> RetryConfig {
-        let preset = self.preset.numbers();
-        let mut config = self.preset.config();
-        if self.strategy != RetryMode::Standard {
-            config = config.mode(self.strategy);
+        let (preset, mut config) = (Numbers::of(self.preset), RetryConfig::new());
+        if self.preset != RetryPreset::Default {
+            config = config.preset(self.preset);
+        }
+        if let Kind::Configured(mode @ (RetryMode::Adaptive | RetryMode::Paced)) = self.strategy {
+            config = config.mode(mode);
         }
         if self.attempts != preset.attempts {
             config = config.clone().try_max_attempts(self.attempts).unwrap_or(config);
@@ -136,10 +139,15 @@ impl Form {
         if (self.base, self.cap) != (preset.base, preset.cap) {
             config = config.backoff(self.base, self.cap);
         }
-        if self.quota != preset.quota && self.preset != Preset::Evidence {
+        if self.quota != preset.quota && self.strategy != Kind::Patient {
             config = config.quota_capacity(self.quota);
         }
         config
+    }
+
+    /// Returns the patient strategy with these settings.
+    pub const fn patient(&self) -> PatientRetryStrategy {
+        PatientRetryStrategy::new().max_attempts(self.attempts).backoff(self.base, self.cap)
     }
 }
 

@@ -4,9 +4,11 @@ mod form;
 mod pictures;
 mod texts;
 
-pub use form::{Form, Preset};
+pub use form::{Form, Kind};
+use form::{Numbers, PRESETS};
 pub use texts::{rust, toml};
 
+use retry_core::config::RetryPreset;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -33,6 +35,6 @@ pub fn answer(part: &str, form: &str) -> String {
 /// Returns the numbers of the presets as a JSON object: an object of form fields by the name of the preset.
 #[wasm_bindgen]
 pub fn presets() -> String {
-    let of = |preset: Preset| (preset.name().to_owned(), preset.fields());
-    Value::Object(Preset::ALL.into_iter().map(of).collect()).to_string()
+    let of = |preset: RetryPreset| (preset.as_str().to_owned(), Numbers::of(preset).fields());
+    Value::Object(PRESETS.into_iter().map(of).collect()).to_string()
 }

@@ -1,6 +1,6 @@
 //! The settings as texts for a program: a file, and a static.
 
-use crate::form::{Form, Preset};
+use crate::form::{Form, Kind};
 use retry_core::config::{RetryMode, RetryPreset};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,41 +11,36 @@ const SHORT: usize = 60;
 
 /// Returns the configuration as a file in TOML, with the settings that differ from the defaults of the library.
 pub fn toml(form: &Form) -> String {
+    if form.strategy == Kind::Patient {
+        return "# The settings of the patient strategy are in its static.\n".to_owned();
+    }
     let text = toml::to_string(&form.config()).unwrap_or_default();
     if text.is_empty() { "# All settings have the defaults of the library.\n".to_owned() } else { text }
 }
 
 /// Returns the strategy as a static in Rust.
 pub fn rust(form: &Form) -> String {
-    let is_evidence = form.preset == Preset::Evidence;
-    let constructor = match form.preset {
-        Preset::Evidence => "EvidenceRetryStrategy::standard()",
-        Preset::Numbers(RetryPreset::Aws20) => "StandardRetryStrategy::aws_2_0()",
-        Preset::Numbers(RetryPreset::Aws21) => "StandardRetryStrategy::aws_2_1()",
-        Preset::Numbers(_) => "StandardRetryStrategy::new()",
+    let constructor = match (form.strategy, form.preset) {
+        (Kind::Patient, _) => "PatientRetryStrategy::new()",
+        (_, RetryPreset::Aws20) => "StandardRetryStrategy::aws_2_0()",
+        (_, RetryPreset::Aws21) => "StandardRetryStrategy::aws_2_1()",
+        _ => "StandardRetryStrategy::new()",
     };
-    let standard = if is_evidence { "EvidenceRetryStrategy" } else { "StandardRetryStrategy" };
+    let inner = constructor.split(':').next().unwrap_or_default();
     let limited = match form.strategy {
-        RetryMode::Adaptive => Some("AdaptiveRetryStrategy"),
-        RetryMode::Paced => Some("PacedRetryStrategy"),
+        Kind::Configured(RetryMode::Adaptive) => Some("AdaptiveRetryStrategy"),
+        Kind::Configured(RetryMode::Paced) => Some("PacedRetryStrategy"),
         _ => None,
     };
     let calls = calls(form);
-    let mut imports = vec![standard];
-    imports.extend(limited);
-    let mut text = String::new();
-    if limited.is_some() && is_evidence {
-        text += "use retry_core::quota::EvidenceQuota;\n";
-        imports.push("ExponentialBackoff");
-    }
-    imports.sort_unstable();
-    let imports = if imports.len() == 1 { imports[0].to_owned() } else { format!("{{{}}}", imports.join(", ")) };
-    let _ = writeln!(text, "use retry_core::{imports};");
+    let mut text = match limited {
+        None => format!("use retry_core::{inner};\n"),
+        Some(limited) => format!("use retry_core::{{{limited}, {inner}}};\n"),
+    };
     if calls.iter().any(|call| call.contains("Duration")) {
         text += "use std::time::Duration;\n";
     }
-    let parts = if limited.is_some() && is_evidence { "<ExponentialBackoff, EvidenceQuota>" } else { "" };
-    let name = format!("static STORE: {}{parts} =", limited.unwrap_or(standard));
+    let name = format!("static STORE: {} =", limited.unwrap_or(inner));
     let chain = format!("{constructor}{}", calls.concat());
     let is_short = chain.len() <= SHORT;
     let value = |indent: &str| {

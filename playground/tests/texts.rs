@@ -2,12 +2,12 @@
 //! texts, `UPDATE_EXPECT=1 cargo test -p playground --test texts` renews them.
 
 use expect_test::expect_file;
-use playground::{Form, rust, toml};
+use playground::{Form, Kind, rust, toml};
 use retry_core::config::RetryMode;
 use retry_core::strategy::StandardRetrySettings;
 use retry_core::{
-    AdaptiveRetryStrategy, ExponentialBackoff, Jitter, PacedRetryStrategy, RetryConfig, RetryErrorType, RetryQuota,
-    StandardRetryStrategy,
+    AdaptiveRetryStrategy, ExponentialBackoff, Jitter, PacedRetryStrategy, PatientRetryStrategy, RetryConfig,
+    RetryErrorType, RetryQuota, StandardRetryStrategy,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -33,19 +33,29 @@ impl Meaning {
 
     fn of_config(config: &RetryConfig) -> Self {
         let strategy = config.build();
-        let quota = strategy.evidence_quota().map_or(strategy.quota().available(), RetryQuota::available);
-        Self::new(strategy.mode(), strategy.settings(), &strategy.backoff_strategy(), quota)
+        Self::new(strategy.mode(), strategy.settings(), &strategy.backoff_strategy(), strategy.quota().available())
+    }
+
+    fn of(form: &Form) -> Self {
+        match form.strategy {
+            Kind::Patient => Self::of_patient(&form.patient()),
+            Kind::Configured(_) => Self::of_config(&form.config()),
+        }
+    }
+
+    fn of_patient(store: &PatientRetryStrategy) -> Self {
+        Self::of_standard(store.standard(), RetryMode::Standard)
     }
 
     fn of_standard<Q: RetryQuota>(store: &StandardRetryStrategy<ExponentialBackoff, Q>, mode: RetryMode) -> Self {
         Self::new(mode, store.settings(), store.backoff_strategy(), store.quota().available())
     }
 
-    fn of_adaptive<Q: RetryQuota>(store: &AdaptiveRetryStrategy<ExponentialBackoff, Q>) -> Self {
+    fn of_adaptive(store: &AdaptiveRetryStrategy) -> Self {
         Self::of_standard(store.standard(), RetryMode::Adaptive)
     }
 
-    fn of_paced<Q: RetryQuota>(store: &PacedRetryStrategy<ExponentialBackoff, Q>) -> Self {
+    fn of_paced(store: &PacedRetryStrategy) -> Self {
         Self::of_standard(store.standard(), RetryMode::Paced)
     }
 }
@@ -53,7 +63,7 @@ impl Meaning {
 fn form(strategy: &str, preset: &str, [attempts, base, cap, quota]: [&str; 4]) -> Form {
     let fields = json!({
         "strategy": strategy, "preset": preset, "attempts": attempts, "base": base, "cap": cap, "quota": quota,
-        "load": "80", "workers": "64", "limit": "100",
+        "load": "80", "workers": "64", "limit": "100", "outage": "10",
     });
     Form::parse(&fields.to_string()).unwrap()
 }
@@ -64,16 +74,20 @@ const OTHER: [&str; 4] = ["4", "150", "5", "50"];
 #[test]
 fn the_file_means_the_settings() {
     for strategy in ["standard", "adaptive", "paced"] {
-        for preset in ["evidence", "default", "aws_2_0", "aws_2_1"] {
+        for preset in ["default", "aws_2_0", "aws_2_1"] {
             for numbers in [DEFAULT, OTHER, ["1", "1", "1", "0"], ["20", "2500", "3600", "100000"]] {
                 let form = form(strategy, preset, numbers);
                 let text = toml(&form);
                 let read: RetryConfig = toml::from_str(&text).unwrap();
                 assert_eq!(read, form.config(), "{text}");
                 let meaning = Meaning::of_config(&read);
-                assert_eq!((meaning.mode, meaning.settings.max_attempts), (form.strategy, form.attempts), "{text}");
+                assert_eq!(
+                    (Kind::Configured(meaning.mode), meaning.settings.max_attempts),
+                    (form.strategy, form.attempts),
+                    "{text}"
+                );
                 assert_eq!((meaning.bases[3], meaning.cap), (form.base, form.cap), "{text}");
-                assert!(preset == "evidence" || meaning.quota == form.quota, "{text}");
+                assert_eq!(meaning.quota, form.quota, "{text}");
             }
         }
     }
@@ -95,22 +109,20 @@ macro_rules! statics {
         #[test]
         fn the_static_means_the_settings() {
             $(expect_file![$file].assert_eq(&rust(&$form));)+
-            $(assert_eq!($name::meaning(), Meaning::of_config(&$form.config()), stringify!($name));)+
+            $(assert_eq!($name::meaning(), Meaning::of(&$form), stringify!($name));)+
         }
     };
 }
 
 statics! {
+    patient: "statics/patient.rs", form("patient", "default", DEFAULT), super::Meaning::of_patient;
+    patient_other: "statics/patient_other.rs", form("patient", "aws_2_1", OTHER), super::Meaning::of_patient;
     default: "statics/default.rs", form("standard", "default", DEFAULT),
         |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
     other: "statics/other.rs", form("standard", "default", OTHER),
         |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
     aws: "statics/aws.rs", form("standard", "aws_2_1", OTHER),
         |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
-    evidence: "statics/evidence.rs", form("standard", "evidence", OTHER),
-        |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
     adaptive: "statics/adaptive.rs", form("adaptive", "aws_2_0", OTHER), super::Meaning::of_adaptive;
     paced: "statics/paced.rs", form("paced", "default", DEFAULT), super::Meaning::of_paced;
-    paced_evidence: "statics/paced_evidence.rs", form("paced", "evidence", DEFAULT), super::Meaning::of_paced;
-    adaptive_evidence: "statics/adaptive_evidence.rs", form("adaptive", "evidence", OTHER), super::Meaning::of_adaptive;
 }

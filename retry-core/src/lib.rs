@@ -214,9 +214,8 @@ pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy};
 #[doc(inline)]
 pub use strategy::{
-    ErasedStrategy, EvidenceRetryStrategy, Failure, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled, without_retries,
-    without_retries_blocking,
+    ErasedStrategy, Failure, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
+    StandardRetryStrategy, retries_enabled, set_retries_enabled, without_retries, without_retries_blocking,
 };
 #[doc(inline)]
 pub use support::InvalidSetting;

@@ -2,15 +2,15 @@
 //! what was seen there.
 
 use crate::script::FromStart;
-use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
 use retry_core::config::RetryMode;
 use retry_core::strategy::{Ready, Refund, RetryCosts};
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, EvidenceRetryStrategy, ExponentialBackoff,
-    Jitter, PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryInfo, RetryQuota, RetrySafety,
-    RetryStrategy, StandardRetryStrategy, Success, TimedOut, retry, retry_blocking,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Jitter,
+    PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,
+    StandardRetryStrategy, Success, TimedOut, retry, retry_blocking,
 };
 use std::cell::RefCell;
 use std::error::Error;
@@ -113,7 +113,7 @@ async fn every_strategy_has_a_quota_that_an_outage_empties() {
     check("with a backoff", StandardRetryStrategy::new().with_backoff(ConstantBackoff::new(secs(1)))).await;
     check("adaptive", AdaptiveRetryStrategy::new()).await;
     check("paced", PacedRetryStrategy::new()).await;
-    check("evidence", EvidenceRetryStrategy::standard()).await;
+    check("evidence", by_evidence()).await;
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
         check(mode.as_str(), RetryConfig::new().mode(mode).build()).await;
     }

@@ -4,12 +4,12 @@ use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::strategy::Refund;
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    EvidenceRetryStrategy, ExponentialBackoff, Failure, RetryInfo, RetryQuota, RetryStrategy, StandardRetryStrategy,
-    TokenBucket, TokioTimer, retry, retry_blocking, retryable,
+    ExponentialBackoff, Failure, RetryInfo, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket, TokioTimer,
+    retry, retry_blocking, retryable,
 };
 use std::future::ready;
 
-use crate::support::{Failed, millis};
+use crate::support::{Failed, by_evidence, millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, RetryInfo)]
 #[retry(safe)]
@@ -71,7 +71,7 @@ async fn an_outer_level_with_refunds_of_zero_leaves_one_refund() {
 
 /// Fails once a second, with ten successes between two failures. Returns the number of retries that the quota could pay for then.
 async fn traffic(levels: u32) -> Option<u32> {
-    let strategy = EvidenceRetryStrategy::standard();
+    let strategy = by_evidence();
     for _ in 0..4 {
         for _ in 0..10 {
             tokio::time::sleep(millis(100)).await;

@@ -4,13 +4,14 @@ mod reach;
 mod suite;
 
 use crate::script::Error;
-use crate::support::{Failed, Flaky, millis, secs};
+use crate::support::{Failed, Flaky, millis, poll_once, secs};
 use retry_core::test::{TestGuard, begin, is_active};
 use retry_core::{
     AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
     StandardRetryStrategy, TimeLimit, retry, retry_blocking, retryable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -144,6 +145,23 @@ async fn a_call_that_outlives_its_guard_gives_nothing_back_to_the_real_quota() {
     assert_eq!(OTHER.quota().available(), 400);
 }
 
+// Rule G1.
+#[tokio::test]
+async fn an_operation_whose_first_attempt_fails_in_a_test_belongs_to_it() {
+    static EMPTY: StandardRetryStrategy = StandardRetryStrategy::new().quota_capacity(0);
+    let service = Flaky::new(1, Failed::SAFE);
+    let mut call = pin!(
+        retry(&EMPTY, async || {
+            tokio::task::yield_now().await;
+            service.call()
+        })
+        .run()
+    );
+    poll_once(call.as_mut());
+    let _test = begin().quota(500);
+    assert_eq!(call.await, Ok(2), "the quota of the test pays for the retry");
+}
+
 // Rule G2.
 #[tokio::test]
 async fn skipped_waits_count_against_max_time_and_other_calls_waits_do_not() {
@@ -272,7 +290,7 @@ fn a_guard_that_was_used_in_any_way_does_not_panic() {
         ("an operation that began and was dropped", &|| {
             let _test = begin();
             let mut call = Box::pin(retry(&STORE, std::future::pending::<Result<(), Failed>>).run());
-            crate::support::poll_once(call.as_mut());
+            poll_once(call.as_mut());
         }),
         ("a strategy that is driven by hand", &|| {
             let _test = begin();

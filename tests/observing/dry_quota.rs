@@ -1,14 +1,14 @@
 //! The warnings of a quota that ran dry.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{ByHand, Failed, poll_once, run_in_a_process, secs};
+use crate::support::{ByHand, Failed, by_evidence, poll_once, run_in_a_process, secs};
 use retry_core::config::{QuotaKind, RetryMode};
 use retry_core::limit::{ConcurrencyLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{LimitedRetryStrategy, RetryCosts};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota,
-    RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota, RetryStrategy,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -46,19 +46,19 @@ impl<S: Subscriber> Layer<S> for Warnings {
 }
 
 /// The warnings while it lives.
-struct Subscribed(
+pub(crate) struct Subscribed(
     Warnings,
     #[expect(dead_code, reason = "it subscribes until it is dropped")] tracing::subscriber::DefaultGuard,
 );
 
 impl Subscribed {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let warnings = Warnings::default();
         let subscriber = tracing_subscriber::registry().with(warnings.clone());
         Self(warnings, subscribe(subscriber))
     }
 
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.0.lock().unwrap())
     }
 }
@@ -476,7 +476,7 @@ fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failu
         }
     }
 
-    check(EvidenceRetryStrategy::standard().name("store"));
+    check(by_evidence().name("store"));
     let chosen = RetryConfig::new().quota_kind(QuotaKind::Evidence);
     check(chosen.build_on(StandardRetryStrategy::new().name("store")).unwrap());
 }
@@ -485,7 +485,7 @@ fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failu
 #[test]
 fn a_quota_by_evidence_recovers_by_a_retry_that_was_not_sent() {
     let subscribed = Subscribed::new();
-    let strategy = EvidenceRetryStrategy::standard();
+    let strategy = by_evidence();
     let succeed = || {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();
         strategy.record_success(token, &Success::default(), CLOCK).unwrap();

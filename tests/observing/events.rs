@@ -1,9 +1,9 @@
 //! The `tracing` events of an operation.
 
 use crate::support::subscribers::subscribe;
-use crate::support::{Failed, Flaky, Recorder, kept, millis, secs};
+use crate::support::{Failed, Flaky, Recorder, by_evidence, kept, millis, secs};
 use retry_core::quota::NoQuota;
-use retry_core::{EvidenceRetryStrategy, Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
+use retry_core::{Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use tokio::time::sleep;
@@ -105,7 +105,7 @@ async fn retries_and_late_successes_are_events() {
 // Rules O6, Q19.
 #[tokio::test(start_paused = true)]
 async fn the_mode_of_a_quota_is_a_field() {
-    let strategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(1.0));
+    let strategy = by_evidence().jitter(Jitter::Fixed(1.0));
     let flaky = Flaky::new(1, Failed::THROTTLED);
     let all = lines(retry(&strategy, || async { flaky.call() }).name("get").run()).await;
     assert_eq!(

@@ -8,6 +8,7 @@ mod names;
 mod nouns;
 mod observer;
 mod operation_ids;
+mod outages;
 mod strategy_names;
 mod unknown;
 

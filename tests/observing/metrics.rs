@@ -3,7 +3,7 @@
 mod waiting;
 
 use crate::script::{Error, NONE, Script, judge};
-use crate::support::{Failed, kept, run_in_a_process, secs};
+use crate::support::{Failed, by_evidence, kept, run_in_a_process, secs};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Label, Metadata, Recorder, SharedString,
     Unit,
@@ -12,8 +12,8 @@ use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::quota::NoQuota;
 use retry_core::{
-    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, PatientRetryStrategy, RetryErrorType,
-    RetryStrategy, StandardRetryStrategy, policy_fn, retry, retry_blocking,
+    AdaptiveRetryStrategy, ChainPolicy, Hedge, Jitter, PatientRetryStrategy, RetryErrorType, RetryStrategy,
+    StandardRetryStrategy, policy_fn, retry, retry_blocking,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -234,7 +234,7 @@ fn hedges_are_counted_by_their_result() {
 #[test]
 fn the_mode_of_a_quota_is_a_gauge() {
     let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
-    let strategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(1.0)).name("store");
+    let strategy = by_evidence().jitter(Jitter::Fixed(1.0)).name("store");
     let modes = |outcomes: &[Result<u32, Failed>]| {
         let known = recorder.values(r#"retry_quota_mode{strategy="store"}"#).len();
         _ = run(&recorder, &observer, &strategy, outcomes);
@@ -301,7 +301,7 @@ fn table(page: &str, prefix: &str) -> BTreeSet<Row> {
 #[test]
 fn the_documented_tables_list_what_is_published() {
     let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
-    let strategy = AdaptiveRetryStrategy::over(EvidenceRetryStrategy::standard().name("store"));
+    let strategy = AdaptiveRetryStrategy::over(by_evidence().name("store"));
     assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
     run_hedged(&recorder, &observer, &strategy, [9, 1]);
     let strategy = PatientRetryStrategy::new().name("store");

@@ -523,7 +523,7 @@ fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     let operation_id = OperationId::random();
     let event = Event { operation: "get", operation_id, strategy: None, attempt: 2, elapsed: secs(1), kind };
     assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));
-    let report = Report { outcome: Ok::<_, Failed>(1), attempts: 2, reason: None, elapsed: secs(3) };
+    let report = Report { outcome: Ok::<_, Failed>(1), attempts: 2, reason: None, waited: secs(1), elapsed: secs(3) };
     assert_eq!((report.outcome, report.attempts), (Ok(1), 2));
     let failure = Failure::of(&Failed::THROTTLED);
     let context = AttemptContext::new(2).with_previous_failure(failure).with_time_left(secs(4));

@@ -9,9 +9,10 @@ use rand::rngs::StdRng;
 use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::config::ConfiguredStrategy;
 use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{LimitedRetryStrategy, Refund};
 use retry_core::{
-    EvidenceRetryStrategy, Hedge, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, Stop, retry,
+    ExponentialBackoff, Hedge, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, Stop, retry,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,7 +36,8 @@ static LIMITED: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> = Limit
     (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
 );
 static READS: Hedge = Hedge::p95();
-static DATABASE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+static DATABASE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+    StandardRetryStrategy::new().with_quota(EvidenceQuota::new());
 
 /// The settings of the configured strategies, unless they are changed.
 pub(crate) const fn settings() -> RetryConfig {

@@ -1,11 +1,11 @@
 //! Retries after conflicts, which are free, between retries after other failures.
 
-use crate::support::{Failed, millis, secs};
+use crate::support::{Failed, by_evidence, millis, secs};
 use retry_core::backoff::LinearBackoff;
 use retry_core::config::RetryConfig;
 use retry_core::{
-    Clock, ErasedStrategy, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryStrategy, RetryToken,
-    StandardRetryStrategy, TokioTimer,
+    Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryStrategy, RetryToken, StandardRetryStrategy,
+    TokioTimer,
 };
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn conflicts_do_not_lengthen_the_backoff_of_other_failures_nor_those_that_of_con
     assert_eq!(delays(&limited, &unthrottled), of_limited);
     assert_eq!(delays(&ErasedStrategy::new(standard()), &failures), expected);
     assert_eq!(delays(&RetryConfig::new().build_on(standard()).unwrap(), &failures), expected);
-    let evidence = EvidenceRetryStrategy::standard().max_attempts(20).jitter(Jitter::Fixed(1.0));
+    let evidence = by_evidence().max_attempts(20).jitter(Jitter::Fixed(1.0));
     assert_eq!(delays(&evidence, &[C, C, C, C, F, F]), [20, 40, 80, 160, 1000, 2000].map(millis));
 }
 

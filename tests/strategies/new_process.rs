@@ -1,13 +1,13 @@
 //! The number of retries for which the quota by evidence of a new process pays, as docs/choosing.md says.
 
-use crate::support::{Failed, millis, secs};
-use retry_core::{Clock, EvidenceRetryStrategy, Failure, RetryStrategy, RetryToken, TokioTimer, retry};
+use crate::support::{ByEvidence, Failed, by_evidence, millis, secs};
+use retry_core::{Clock, Failure, RetryStrategy, RetryToken, TokioTimer, retry};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::task::JoinSet;
 
 /// Returns the number of attempts of each of these calls, which begin at the same time and are always throttled.
-async fn attempts(calls: usize, strategy: EvidenceRetryStrategy) -> Vec<u32> {
+async fn attempts(calls: usize, strategy: ByEvidence) -> Vec<u32> {
     let (strategy, mut running) = (Arc::new(strategy), JoinSet::new());
     for _ in 0..calls {
         let strategy = Arc::clone(&strategy);
@@ -24,7 +24,7 @@ async fn attempts(calls: usize, strategy: EvidenceRetryStrategy) -> Vec<u32> {
     running.join_all().await
 }
 
-async fn lone(strategy: impl Fn(u64) -> EvidenceRetryStrategy) -> [usize; 6] {
+async fn lone(strategy: impl Fn(u64) -> ByEvidence) -> [usize; 6] {
     let mut calls = [0; 6];
     for seed in 0..1000 {
         calls[attempts(1, strategy(seed)).await[0] as usize] += 1;
@@ -32,8 +32,8 @@ async fn lone(strategy: impl Fn(u64) -> EvidenceRetryStrategy) -> [usize; 6] {
     calls
 }
 
-const fn seeded(seed: u64) -> EvidenceRetryStrategy {
-    EvidenceRetryStrategy::standard().seed(seed)
+const fn seeded(seed: u64) -> ByEvidence {
+    by_evidence().seed(seed)
 }
 
 // Rule Q12.
@@ -60,7 +60,7 @@ async fn calls_that_fail_together_are_measured_over_milliseconds() {
 // Rule Q12.
 #[tokio::test(start_paused = true)]
 async fn failures_at_one_instant_pay_for_three_and_a_quarter_retries_each() {
-    let strategy = EvidenceRetryStrategy::standard().max_attempts(100);
+    let strategy = by_evidence().max_attempts(100);
     let clock: &dyn Clock = &TokioTimer;
     let failure = Failure::of(&Failed::SAFE);
     let tokens: Vec<_> = (0..100).map(|_| strategy.acquire_initial_token(clock).unwrap()).collect();

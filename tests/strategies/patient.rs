@@ -3,6 +3,7 @@
 mod bounds;
 mod drops;
 mod ends;
+mod erased;
 mod evidence;
 mod foreign;
 mod guard;
@@ -15,7 +16,7 @@ mod woken;
 mod wrapped;
 
 use crate::support::{ByHand, Failed, Wakes, millis, secs};
-use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready};
+use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready, RetryCosts};
 use retry_core::{
     ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryStrategy, RetryToken, StandardRetryStrategy,
     Success, TokenBucket,
@@ -37,6 +38,12 @@ const fn waits_with(max_attempts: u32) -> Waits {
     // Without a backoff, which ends an operation with less time than that.
     let standard = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
     PatientRetryStrategy::over(standard.max_attempts(max_attempts).quota_capacity(0))
+}
+
+/// Returns a strategy whose quota pays for one retry of a timeout, and for nothing else.
+const fn paying() -> Waits {
+    let standard = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).max_attempts(1_000);
+    PatientRetryStrategy::over(standard.retry_costs(RetryCosts::new(2).timeout(1)).quota_capacity(1))
 }
 
 /// A strategy that is driven by hand.

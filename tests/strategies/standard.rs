@@ -1,13 +1,13 @@
 //! The numbers of the standard strategy.
 
-use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::strategy::{ForeignToken, HintJitter, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
 use retry_core::{
-    BackoffStrategy, Clock, ErrorFault, ErrorInfo, EvidenceRetryStrategy, ExponentialBackoff, Failure, Jitter,
-    RetryError, RetryErrorType, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy,
-    Success, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
+    TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -395,7 +395,7 @@ fn the_backoff_and_the_quota_are_replaced_in_either_order() {
     static STEADY: StandardRetryStrategy<ConstantBackoff, EvidenceQuota> =
         StandardRetryStrategy::new().with_backoff(ConstantBackoff::new(secs(1))).with_quota(EvidenceQuota::new());
     static BY_EVIDENCE: StandardRetryStrategy<NoBackoff, EvidenceQuota> =
-        EvidenceRetryStrategy::standard().max_attempts(9).name("store").with_backoff(NoBackoff);
+        by_evidence().max_attempts(9).name("store").with_backoff(NoBackoff);
     static UNLIMITED: StandardRetryStrategy<NoBackoff, NoQuota> =
         StandardRetryStrategy::new().with_quota(NoQuota).with_backoff(NoBackoff);
 

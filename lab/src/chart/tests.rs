@@ -2,8 +2,8 @@ use super::style::{CLASS, COLOURS, style};
 use super::{inlined, picture, recovery, retry_loop, schedule, timeline};
 use crate::call::CallError;
 use crate::report::{Line, Report, Row, Spread};
-use crate::timeline::{EXAMPLE, Planned, example, record};
-use retry_core::{Jitter, RetryConfig, RetryError, StandardRetryStrategy};
+use crate::timeline::{EXAMPLE, Outage, Planned, example, record, record_in_outage};
+use retry_core::{Jitter, PatientRetryStrategy, RetryConfig, RetryError, StandardRetryStrategy};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -53,6 +53,10 @@ fn pictures() -> Vec<String> {
     let scenarios = CLAIMS.iter().flat_map(|claim| [report(claim.0), with_yours(claim.0, claim.4)]);
     let mut pictures: Vec<String> = scenarios.map(|report| picture(&report).unwrap()).collect();
     pictures.extend([recovery(&report("faults")).unwrap(), retry_loop(), timeline(&example(), EXAMPLE)]);
+    let outage = Outage { length: Duration::from_secs(10), calls_per_second: 80.0, max_time: Duration::from_secs(30) };
+    let strategy = StandardRetryStrategy::new();
+    let outlasted = record_in_outage(PatientRetryStrategy::new().seed(1), strategy.backoff_strategy(), outage);
+    pictures.push(timeline(&outlasted, ""));
     pictures.push(schedule(&crate::settings::report(Value::Null, &RetryConfig::new(), None)).unwrap());
     pictures
 }

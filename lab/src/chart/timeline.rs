@@ -28,7 +28,11 @@ pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
     let rows = timeline.attempts.len();
     let row = |index: usize| TOP + ROW * (length(index) + 0.5);
     let (quota, bottom) = (row(rows) - ROW / 2.0 + 16.0, row(rows) - ROW / 2.0 + 26.0 + STEPS);
-    legend(&mut svg);
+    legend(&mut svg, timeline);
+    if let Some(outage) = timeline.outage {
+        svg.rectangle("shade", (TIME.0, TOP - 6.0), (at(outage.min(last)) - TIME.0, bottom - TOP + 6.0));
+        svg.text("small", (TIME.0 + 4.0, TOP + 6.0), "the service is down");
+    }
     for &tick in &scale.ticks {
         svg.path("grid", "", &[(scale.at(tick), TOP - 6.0), (scale.at(tick), bottom)]);
         svg.text("small middle", (scale.at(tick), bottom + 16.0), &format!("{} s", number(tick)));
@@ -46,6 +50,13 @@ pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
                 svg.path("blue line", "", &[(to, middle), (end, middle)]);
                 svg.path("axis", "2 3", &[(end, middle), (end, row(index + 1))]);
                 svg.marker("mark", BLUE, (end, middle));
+            }
+        }
+        if let Some(in_line) = &attempt.in_line {
+            let (from, to) = (at(in_line.start), at(in_line.end));
+            svg.rectangle("orange", (from, middle - BAR / 4.0), (to - from, BAR / 2.0));
+            if index + 1 < rows {
+                svg.path("axis", "2 3", &[(to, middle), (to, row(index + 1))]);
             }
         }
         let colour = if attempt.failure.is_none() && timeline.reason.is_none() { "green" } else { "ink" };
@@ -69,11 +80,14 @@ fn title(timeline: &Timeline) -> String {
             format!("An operation ends after {attempts}, because its next wait would end after max_time")
         }
         Some(RetryError::MaxTime) => format!("max_time ends an operation in its attempt {count}"),
+        Some(RetryError::NoRecovery) => {
+            format!("An operation ends after {attempts}, because the service did not recover")
+        }
         Some(reason) => format!("An operation ends after {attempts}: {reason}"),
     }
 }
 
-fn legend(svg: &mut Svg) {
+fn legend(svg: &mut Svg, timeline: &Timeline) {
     let y = TOP - 26.0;
     svg.rectangle("ink", (TIME.0, y - 9.0), (22.0, 10.0));
     svg.text("small", (TIME.0 + 28.0, y), "attempt");
@@ -81,12 +95,16 @@ fn legend(svg: &mut Svg) {
     svg.text("small", (TIME.0 + 120.0, y), "range of the wait, by jitter");
     svg.path("blue line", "", &[(TIME.0 + 300.0, y - 4.0), (TIME.0 + 322.0, y - 4.0)]);
     svg.marker("mark", BLUE, (TIME.0 + 322.0, y - 4.0));
-    svg.text("small", (TIME.0 + 334.0, y), "the wait of this operation");
+    svg.text("small", (TIME.0 + 334.0, y), "its wait");
+    if timeline.attempts.iter().any(|attempt| attempt.in_line.is_some()) {
+        svg.rectangle("orange", (TIME.0 + 404.0, y - 8.0), (22.0, BAR / 2.0));
+        svg.text("small", (TIME.0 + 432.0, y), "waits in line");
+    }
 }
 
 /// Says how an attempt ended, and what followed.
 fn meaning(timeline: &Timeline, index: usize) -> String {
-    let Attempt { failure, wait, .. } = &timeline.attempts[index];
+    let Attempt { failure, wait, in_line, .. } = &timeline.attempts[index];
     let ended = match failure {
         Some(RetryErrorType::Throttling) => "throttled",
         Some(RetryErrorType::Timeout) => "timed out",
@@ -96,32 +114,36 @@ fn meaning(timeline: &Timeline, index: usize) -> String {
         None if timeline.reason.is_some() => "cut",
         None => "succeeded",
     };
-    match wait.as_ref().and_then(|wait| wait.drawn) {
-        Some(drawn) => format!("{ended}, retry after {} s", fixed(drawn.as_secs_f64(), 1)),
-        None => match timeline.reason {
-            Some(reason) => format!("{ended}: {}", reason.as_str()),
-            None => ended.to_owned(),
-        },
+    let seconds = |time: Duration| fixed(time.as_secs_f64(), 1);
+    if let Some(drawn) = wait.as_ref().and_then(|wait| wait.drawn) {
+        return format!("{ended}, retry after {} s", seconds(drawn));
+    }
+    match (timeline.reason, in_line) {
+        (Some(reason), _) if index + 1 == timeline.attempts.len() => format!("{ended}: {}", reason.as_str()),
+        (_, Some(in_line)) => format!("{ended}, waits for {} s", seconds(in_line.end.saturating_sub(in_line.start))),
+        _ => ended.to_owned(),
     }
 }
 
 /// Draws the level of the quota as steps, with the level at each step.
 fn steps(svg: &mut Svg, timeline: &Timeline, at: impl Fn(Duration) -> f64, (top, bottom): (f64, f64)) {
     svg.text("strong", (16.0, top + STEPS / 2.0 - 2.0), "quota");
-    svg.text("small", (16.0, top + STEPS / 2.0 + 13.0), "each retry is paid for");
+    svg.text("small", (16.0, top + STEPS / 2.0 + 13.0), "pays for retries");
     let levels: Vec<f64> = timeline.levels.iter().map(|&(_, level)| f64::from(level)).collect();
     let (low, high) = levels.iter().fold((f64::MAX, 0.0_f64), |(low, high), &level| (low.min(level), high.max(level)));
     let height = |level: f64| bottom - (level - low) / (high - low).max(1.0) * (bottom - top - 18.0);
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut labelled = f64::MIN;
-    for (&(time, _), &level) in timeline.levels.iter().zip(&levels) {
+    for (index, (&(time, _), &level)) in timeline.levels.iter().zip(&levels).enumerate() {
         let (x, y) = (at(time), height(level));
+        let rises_within =
+            timeline.levels.get(index + 1).filter(|next| f64::from(next.1) > level).map(|next| at(next.0) - x);
         if let Some(&(_, before)) = points.last() {
             points.push((x, before));
         }
         points.push((x, y));
-        // Labels that would lie on each other are left out.
-        if x > labelled + 26.0 {
+        // Labels that would lie on each other, or on a step, are left out.
+        if x > labelled + 26.0 && rises_within.is_none_or(|within| within > 26.0) {
             svg.text("label", (x + 4.0, y - 5.0), &number(level));
             labelled = x;
         }

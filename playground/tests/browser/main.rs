@@ -112,6 +112,7 @@ fn the_playground_shows_what_the_library_does() {
     // The controls, by keyboard.
     let mut before = first.clone();
     for (field, keys) in [
+        ("outage", ARROW_UP),
         ("strategy", "paced"),
         ("attempts", ARROW_UP),
         ("preset", "aws_2_1"),
@@ -125,6 +126,7 @@ fn the_playground_shows_what_the_library_does() {
         ("strategy", "standard"),
         ("limit", &format!("{DELETE_ALL}300")),
         ("load", &format!("{DELETE_ALL}95")),
+        ("outage", &format!("{DELETE_ALL}30")),
     ] {
         let begun = Instant::now();
         browser.press(field, keys);

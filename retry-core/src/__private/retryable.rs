@@ -151,15 +151,13 @@ pub fn stop<L: TimeLimits, S: AcceptedStop<K>, K>(limits: L, stop: &S) -> L::Wit
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.
-///
-/// If the delay were slept outside of this loop, as it is for closures, an expansion would be 50 % longer.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
 #[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    call.delay_or_wait(operation)
+    call.wait(operation)
 }
 
 /// Blocks the thread until the attempt is due, or returns the limit that prevents it.

@@ -93,7 +93,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
 ) -> Option<R> {
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
-        RetryDirective::Succeed { success } if operation.is_first() => operation.succeed(call, success),
+        RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed(call, success),
         directive => operation.settle(call, directive, Plain),
     };
     operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)
@@ -171,8 +171,8 @@ pub fn tell_end<R, S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy
     started: Timestamp,
     tell: impl FnOnce(&Report<&R>),
 ) -> R {
-    let End { outcome, attempts, reason } = end;
-    tell(&Report { outcome: &outcome, attempts, reason, elapsed: call.now().saturating_since(started) });
+    let End { outcome, attempts, waited, reason } = end;
+    tell(&Report { outcome: &outcome, attempts, reason, waited, elapsed: call.now().saturating_since(started) });
     outcome
 }
 

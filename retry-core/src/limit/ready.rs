@@ -20,8 +20,8 @@ impl Ready {
     /// Returns how long to wait before asking again, or `None` if the attempt may be sent now or will not be sent.
     pub const fn wait(self) -> Option<Duration> {
         match self {
-            Self::After(wait) if !wait.is_zero() => Some(wait),
-            Self::After(_) | Self::Now | Self::Stop => None,
+            Self::After(Duration::ZERO) | Self::Now | Self::Stop => None,
+            Self::After(wait) => Some(wait),
         }
     }
 }

@@ -48,13 +48,15 @@
 //! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
 //!
-//! Quotas and limiters also warn, with the fields `strategy`, if the strategy has a name, and `capacity` for a quota:
+//! Strategies, quotas and limiters also warn, with the fields `strategy`, if the strategy has a name, and `capacity` for a quota:
 //!
 //! | event | meaning | level |
 //! |---|---|---|
 //! | `held` | a server asked a [`PacedRetryStrategy`](crate::PacedRetryStrategy) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
 //! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) or an [`EvidenceQuota`](crate::quota::EvidenceQuota) refused a retry, for the first time since it was full or had recovered | warn |
 //! | `quota_recovered` | a `TokenBucket` is back at half of its capacity and can pay what was refused, or an `EvidenceQuota` is full again and has forgotten the failures | warn |
+//! | `service_unavailable` | the quota of a [`PatientRetryStrategy`](crate::PatientRetryStrategy) refused a retry, so an operation waits, for the first time since the service had recovered. It comes in place of `quota_exhausted` | warn |
+//! | `service_recovered` | no operation waits, and 16 calls have begun since the latest wait; with `lasted_ms`, from the first wait to the end of the latest, `waits`, and how many of them were `in_vain` | warn |
 //!
 //! The fields have these values:
 //!

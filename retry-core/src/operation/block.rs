@@ -20,8 +20,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     /// permission after [`MAX_STANDING_WAITS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
         let mut standing = StandingClock::default();
-        let mut next = if self.is_delayed(operation) { self.next_delay(operation) } else { None };
-        while let Some((wait, reason)) = next.take().or_else(|| self.next_wait(operation)) {
+        while let Some((wait, reason)) = self.next_wait(operation) {
             let reason = skipped(operation, wait, reason);
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
             let send = match reason {

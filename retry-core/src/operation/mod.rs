@@ -59,14 +59,15 @@ use std::time::Duration;
 
 /// The state of one retried call. It borrows nothing, so that no part of the strategy is borrowed while the body runs.
 ///
-/// A driver calls `begin` once. Then it repeats these steps: `delay` if the token `is_delayed`, `wait` until there is
-/// nothing to wait for, the body, and `conclude`, which settles the outcome and says whether it is final.
+/// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body, and `settle`, which
+/// says whether the outcome is final.
 #[derive(Debug)]
 pub struct Operation<K, L: TimeLimits, N> {
     token: TokenState<K>,
-    /// The first attempt is made, and its token holds nothing, so it is made when it is needed.
+    /// Whether this is the first attempt and its token, which holds nothing, was not made yet. A flag of its own, because to read it from
+    /// the state of the token would take four instructions.
     is_unmade: bool,
-    /// Whether the operation has not slept the token's delay yet, for a driver that asks for all waits in one place.
+    /// Whether the operation has not slept the token's delay yet.
     is_delayed: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,
@@ -89,16 +90,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let observed = self.observe();
         let record = Record::begin(self.name(), self.strategy);
         if self.strategy.starts_empty() {
-            return Operation {
-                token: TokenState::Returned,
-                is_unmade: true,
-                is_delayed: false,
-                is_unlimited: false,
-                limits,
-                stopped: None,
-                observed,
-                record,
-            };
+            return Operation::new(TokenState::Returned, true, limits, observed, record);
         }
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
@@ -107,16 +99,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        Operation {
-            token,
-            is_unmade: false,
-            is_delayed: true,
-            is_unlimited: false,
-            limits,
-            stopped: None,
-            observed,
-            record,
-        }
+        Operation::new(token, false, limits, observed, record)
+    }
+}
+
+impl<K, L: TimeLimits, N> Operation<K, L, N> {
+    #[inline]
+    const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
+        Self { token, is_unmade, is_delayed: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
@@ -148,10 +138,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         self.limits.next_cut().map(|(time, _)| time)
     }
 
-    /// Returns whether the operation holds the token of its first attempt.
+    /// Returns whether this is the first attempt, and its token was not made yet.
     #[inline]
-    pub(crate) fn is_first(&self) -> bool {
-        self.is_unmade || matches!(&self.token, TokenState::Held(token) if token.attempt() == 1)
+    pub(crate) const fn is_unmade(&self) -> bool {
+        self.is_unmade
     }
 
     /// Makes the token of the first attempt, if it was not made yet.

@@ -98,11 +98,12 @@ static CLOSURES: RwLock<BTreeMap<&'static str, &'static str>> = RwLock::new(BTre
 
 /// Returns the path of a closure without generic arguments.
 fn closure_name(path: &'static str) -> &'static str {
-    if !path.contains('<') {
-        return path;
+    if path.contains('<') {
+        let known = CLOSURES.read().unwrap_or_else(PoisonError::into_inner).get(path).copied();
+        known.unwrap_or_else(|| read_closure_name(path))
+    } else {
+        path
     }
-    let known = CLOSURES.read().unwrap_or_else(PoisonError::into_inner).get(path).copied();
-    known.unwrap_or_else(|| read_closure_name(path))
 }
 
 /// Keeps the name of a closure. All paths of one closure have the same text as their name.

@@ -201,12 +201,9 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         operation: &Operation<K, L, N>,
         last: &mut impl KeptOutcome<F::Output>,
     ) -> bool {
-        let outcome = operation.unrecovered(last);
-        let ends = outcome.is_some();
-        if ends {
-            self.outcome = outcome;
-        }
-        ends
+        let Some(outcome) = operation.unrecovered(last) else { return false };
+        self.outcome = Some(outcome);
+        true
     }
 
     /// Starts the next attempt. If its time is over already, `make` is not called.

@@ -1,6 +1,7 @@
 //! The token of an operation, and the guard that releases it if the attempt is given up.
 
 use crate::strategy::{DelaySource, RetryStrategy, RetryToken};
+use std::time::Duration;
 
 /// The state of an operation's token.
 #[derive(Debug)]
@@ -11,10 +12,42 @@ pub(super) enum TokenState<K> {
     Refused,
     /// The token was given back to the strategy.
     Returned,
-    /// The token was released because its attempt was not sent, after this number of attempts.
-    Unsent(u32),
-    /// The service did not recover while the operation waited for it, after this number of attempts. The token was released.
-    NoRecovery(u32),
+    /// The token was released because its attempt was not sent.
+    Unsent(Sent),
+    /// The service did not recover while the operation waited for it. The token was released.
+    NoRecovery(Sent),
+}
+
+/// What an operation has done so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// The number of attempts, including the current one.
+    pub(super) attempts: u32,
+    /// The time for which the operation has waited for the service, in milliseconds, because a `Duration` would make tokens larger.
+    waited: u32,
+}
+
+impl Sent {
+    #[inline]
+    pub(super) const fn without_waiting(attempts: u32) -> Self {
+        Self { attempts, waited: 0 }
+    }
+
+    #[inline]
+    pub(super) fn of(token: &impl RetryToken) -> Self {
+        Self { attempts: token.attempt(), waited: token.waited().as_millis().try_into().unwrap_or(u32::MAX) }
+    }
+
+    /// Returns the time for which the operation has waited for the service.
+    #[inline]
+    pub(super) const fn waited(self) -> Duration {
+        Duration::from_millis(self.waited as u64)
+    }
+
+    /// Returns this without the current attempt, which was not sent.
+    pub(super) const fn without_current(self) -> Self {
+        Self { attempts: self.attempts.saturating_sub(1), ..self }
+    }
 }
 
 impl<K: RetryToken> TokenState<K> {
@@ -36,14 +69,20 @@ impl<K: RetryToken> TokenState<K> {
         K::may_wait() && matches!(self, Self::Held(token) if token.delay_source() == DelaySource::Service)
     }
 
+    /// Returns what the operation has done so far, with the attempt that the token is for.
+    #[inline]
+    pub(super) fn sent(&self) -> Sent {
+        match self {
+            Self::Held(token) => Sent::of(token),
+            Self::Refused | Self::Returned => Sent::without_waiting(1),
+            Self::Unsent(sent) | Self::NoRecovery(sent) => *sent,
+        }
+    }
+
     /// Returns the number of attempts, including the one that the token is for.
     #[inline]
     pub(super) fn attempts(&self) -> u32 {
-        match self {
-            Self::Held(token) => token.attempt(),
-            Self::Refused | Self::Returned => 1,
-            Self::Unsent(attempts) | Self::NoRecovery(attempts) => *attempts,
-        }
+        self.sent().attempts
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
 use super::driver::{Driver, Plain};
-use super::release::{ReleaseGuard, TokenState};
+use super::release::{ReleaseGuard, Sent, TokenState};
 use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, RefusedPoll, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
@@ -17,8 +17,7 @@ pub(crate) enum Decision {
     Retry,
     /// The outcome is final.
     Stop {
-        /// The number of attempts that were made.
-        attempts: u32,
+        sent: Sent,
         /// The reason why there is no further attempt; `None` after a success.
         reason: Option<RetryError>,
     },
@@ -29,6 +28,7 @@ pub(crate) enum Decision {
 pub struct End<R> {
     pub(crate) outcome: R,
     pub(crate) attempts: u32,
+    pub(crate) waited: Duration,
     pub(crate) reason: Option<RetryError>,
 }
 
@@ -74,10 +74,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             RetryDirective::Succeed { .. } => self.succeed_unsent(call),
             // By reference, so that a success does not write a directive to memory.
             directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
-                let attempts = self.attempts();
+                let sent = self.token.sent();
                 match self.fail(call, &directive, driver) {
                     Ok(()) => Decision::Retry,
-                    Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
+                    Err(reason) => Decision::Stop { sent, reason: Some(reason) },
                 }
             }
         }
@@ -103,16 +103,16 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        let (attempts, recorded) = if self.is_unmade {
+        let (sent, recorded) = if self.is_unmade {
             call.strategy.record_first_success(&success, &call.clock());
-            (1, true)
+            (Sent::without_waiting(1), true)
         } else if let TokenState::Held(token) = self.token.take() {
-            (token.attempt(), call.strategy.record_success(token, &success, &call.clock()).is_ok())
+            (Sent::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
         } else {
-            (1, false)
+            (Sent::without_waiting(1), false)
         };
-        self.tell_success(call, attempts, recorded);
-        Decision::Stop { attempts, reason: None }
+        self.tell_success(call, sent.attempts, recorded);
+        Decision::Stop { sent, reason: None }
     }
 
     /// Settles a success of an attempt that was not sent. The service was not called, so there is nothing to record.
@@ -121,10 +121,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
     ) -> Decision {
-        let attempts = self.attempts();
+        let sent = self.token.sent();
         self.release(call);
-        self.tell_success(call, attempts, false);
-        Decision::Stop { attempts, reason: None }
+        self.tell_success(call, sent.attempts, false);
+        Decision::Stop { sent, reason: None }
     }
 
     /// Lets the strategy decide on a failure. Returns the reason if no attempt follows.
@@ -152,13 +152,13 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         };
         let attempts = self.tell_attempt_failed(call, failure);
         // The strategy is asked before it takes the token.
+        let mut delay = Duration::default();
         if L::IS_LONG_POLLING {
             self.make_token(call.strategy, &call.clock());
+            if let TokenState::Held(token) = &self.token {
+                delay = call.strategy.refused_delay(token, &failure);
+            }
         }
-        let delay = match &self.token {
-            TokenState::Held(token) if L::IS_LONG_POLLING => call.strategy.refused_delay(token, &failure),
-            _ => Duration::default(),
-        };
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
         let token = if std::mem::take(&mut self.is_unmade) {
             call.strategy.empty_token(&call.clock()).ok()
@@ -184,7 +184,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }
-            Err(RetryError::QuotaExhausted) if L::IS_LONG_POLLING && !delay.is_zero() && !is_prevented => {
+            Err(RetryError::QuotaExhausted) if !delay.is_zero() && !is_prevented => {
                 self.hold_poll(call, &failure, attempts, delay, driver)
             }
             Err(reason) => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),
@@ -206,7 +206,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let Ok(wait) = self.limits.shorten(delay, &call.timer()) else {
             return Err(self.stop(call, error_type, attempts, RetryError::QuotaExhausted, driver));
         };
-        self.token = TokenState::Unsent(attempts);
+        self.token = TokenState::Unsent(Sent::without_waiting(attempts));
         self.is_delayed = true;
         self.limits.refuse(RefusedPoll { error_type, wait });
         self.tell_held_back(call, attempts, wait);
@@ -222,17 +222,17 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         driver: impl Driver,
     ) -> Decision {
-        let (attempts, was_sent) = (self.attempts(), driver.was_sent());
+        let (sent, was_sent) = (self.token.sent(), driver.was_sent());
         let (reason, error_type) = match self.token {
             TokenState::NoRecovery(_) => (RetryError::NoRecovery, None),
             _ => self.limits.end(),
         };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
-        let reason = self.stop(call, error_type, attempts, reason, driver);
+        let reason = self.stop(call, error_type, sent.attempts, reason, driver);
         if !was_sent {
             self.release(call);
         }
-        Decision::Stop { attempts, reason: Some(reason) }
+        Decision::Stop { sent, reason: Some(reason) }
     }
 
     /// Ends an operation whose attempt was cut, and returns its outcome; otherwise returns the outcome of the attempt.
@@ -283,8 +283,9 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         L: LimitsOn<R>,
     {
         match decision {
-            Decision::Stop { attempts, reason } => {
-                ControlFlow::Break(End { outcome: explored::last(outcome), attempts, reason })
+            Decision::Stop { sent, reason } => {
+                let (attempts, waited) = (sent.attempts, sent.waited());
+                ControlFlow::Break(End { outcome: explored::last(outcome), attempts, waited, reason })
             }
             Decision::Retry => {
                 let waits = self.token.waits_for_service();

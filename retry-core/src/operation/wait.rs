@@ -60,11 +60,6 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 
-    /// Returns a wait that is over.
-    const fn over() -> Self {
-        Self { guard: None, sleep: None, reason: Reason::Delay(None), was_polled: false }
-    }
-
     /// Returns the wait without its guard.
     #[cfg(feature = "tower")]
     fn unguarded(mut self) -> Waiting<(), Z> {
@@ -125,17 +120,7 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
 }
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the wait for the token's delay. It is over immediately if the attempt will not be made. Called at most once for
-    /// each token, before [`wait`](Call::wait).
-    #[cold]
-    pub(crate) fn delay<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Wait<'c, S, T::Sleep> {
-        match self.next_delay(operation) {
-            Some(wait) => Wait::new(operation, self.strategy, &self.timer(), wait),
-            None => Wait::over(),
-        }
-    }
-
-    /// Returns the next wait for a limiter, or `None` if the attempt is due or will not be made.
+    /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
@@ -143,29 +128,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
-    /// Returns the next wait of either kind: first the token's delay, then waits for the strategy.
-    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
-    #[inline(always)]
-    pub(crate) fn delay_or_wait<L: TimeLimits>(
-        self,
-        operation: &'c mut OperationOf<S, L, O>,
-    ) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = if mem::take(&mut operation.is_delayed) && self.is_delayed(operation) {
-            self.next_delay(operation)?
-        } else {
-            self.next_wait(operation)?
-        };
-        Some(Wait::new(operation, self.strategy, &self.timer(), wait))
-    }
-
-    /// Returns the wait for the token's delay, as [`delay`](Call::delay) does, without a guard. A driver that is dropped
-    /// during the wait calls [`release`](Call::release).
-    #[cfg(feature = "tower")]
-    pub(crate) fn unguarded_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Waiting<(), T::Sleep> {
-        self.delay(operation).unguarded()
-    }
-
-    /// Returns the next wait for a limiter, as [`wait`](Call::wait) does, without a guard.
+    /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait calls
+    /// [`release`](Operation::release).
     #[cfg(feature = "tower")]
     pub(crate) fn unguarded_wait<L: TimeLimits>(
         self,
@@ -178,10 +142,7 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the token has a delay before its attempt, or a long poll has to wait.
     #[inline]
-    pub(crate) fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
-        if operation.is_unmade {
-            return false;
-        }
+    fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
             || operation.limits.refused().is_some();
@@ -189,8 +150,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         is_delayed
     }
 
-    /// Returns the length and the reason of the next wait for a limiter, or `None` if the attempt is due or will not be
-    /// made.
+    /// Returns the length and the reason of the next wait, or `None` if the attempt is due or will not be made: first the token's delay,
+    /// then waits for the strategy.
     ///
     /// The path of an attempt without a limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
@@ -199,9 +160,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if operation.stopped.is_some() {
             return None;
         }
-        let is_unmade = operation.is_unmade;
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // An unmade token waits for nothing.
+        let is_unmade = operation.is_unmade;
+        if !is_unmade && mem::take(&mut operation.is_delayed) && self.is_delayed(operation) {
+            return self.next_delay(operation);
+        }
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if !is_unmade && let TokenState::Held(token) = &mut *guard.token {
             let waker = LazyWaker::new();
             let waits = S::Token::may_wait() && token.delay_source() == DelaySource::Service;
@@ -239,7 +203,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    pub(super) fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         if let Some((refused, cut)) = operation.limits.refused() {
             operation.stopped = Some(cut);
             let wait = operation.limits.shorten(refused.wait, &self.timer()).ok()?;
@@ -343,7 +307,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because its attempt ended before it was sent.
     #[cold]
     fn give_up(self) {
-        let sent = self.token.attempts().saturating_sub(1);
+        let sent = self.token.sent().without_current();
         if let TokenState::Held(token) = mem::replace(self.token, TokenState::Unsent(sent)) {
             self.strategy.release(token);
         }
@@ -352,7 +316,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because the service did not recover while the operation waited for it.
     #[cold]
     fn end(self) {
-        let sent = self.token.attempts().saturating_sub(1);
+        let sent = self.token.sent().without_current();
         if let TokenState::Held(token) = mem::replace(self.token, TokenState::NoRecovery(sent)) {
             self.strategy.release(token);
         }

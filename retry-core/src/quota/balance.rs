@@ -1,7 +1,7 @@
 //! The changing state of a bucket, which threads share.
 
 use super::level::Level;
-use crate::support::quota_events;
+use crate::support::outage_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
@@ -34,7 +34,7 @@ struct Rare {
     /// The level before the capacity was set to 0, if it is 0 now.
     before_zero: Option<Level>,
     /// The name of the strategy whose retry was refused when the bucket ran dry.
-    strategy: Option<quota_events::KeptName>,
+    strategy: Option<outage_events::KeptName>,
 }
 
 /// An amount and a period.
@@ -193,7 +193,7 @@ impl Balance {
     /// Warns that the bucket has recovered, if it was dry and this level is high enough.
     #[inline]
     fn note_level(&self, level: Level) {
-        if quota_events::EXIST
+        if outage_events::EXIST
             && let refused = self.refused.load(Ordering::Relaxed)
             && refused != 0
             && level.has_recovered_from(refused)
@@ -206,17 +206,17 @@ impl Balance {
     #[cold]
     pub(super) fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         // Most refusals by a dry bucket don't lock.
-        if !quota_events::are_enabled() || self.refused.load(Ordering::Relaxed) != 0 {
+        if !outage_events::are_enabled() || self.refused.load(Ordering::Relaxed) != 0 {
             return;
         }
         {
             let mut rare = self.rare();
             let Ok(_) = self.refused.compare_exchange(0, cost, Ordering::Relaxed, Ordering::Relaxed) else { return };
-            rare.strategy = strategy.and_then(quota_events::KeptName::keep);
+            rare.strategy = strategy.and_then(outage_events::KeptName::keep);
         }
         // The level is written, though not changed, so that a refund sees that the bucket is dry, or is seen here.
         let level = self.change(Ordering::Release, |level| level);
-        quota_events::exhausted(strategy, level.capacity());
+        outage_events::exhausted(strategy, level.capacity());
         self.note_level(level);
     }
 
@@ -227,7 +227,7 @@ impl Balance {
             let Ok(_) = self.refused.compare_exchange(refused, 0, Ordering::Relaxed, Ordering::Relaxed) else { return };
             rare.strategy.take()
         };
-        let strategy = strategy.and_then(quota_events::KeptName::take);
-        quota_events::recovered(strategy.as_deref(), self.level().capacity());
+        let strategy = strategy.and_then(outage_events::KeptName::take);
+        outage_events::recovered(strategy.as_deref(), self.level().capacity());
     }
 }

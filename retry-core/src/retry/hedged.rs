@@ -110,9 +110,6 @@ where
             let (mut state, mut last) = (F::State::begin(&operation, &call.timer), L::kept_outcome::<S::Token>());
             let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
             let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
-            if call.call().is_delayed(&mut operation) {
-                call.call().delay(&mut operation).await;
-            }
             let end = loop {
                 while !race.is_hedge() {
                     let Some(wait) = call.call().wait(&mut operation) else { break };
@@ -146,9 +143,6 @@ where
                 {
                     race.count(&mut end);
                     break end;
-                }
-                if call.call().is_delayed(&mut operation) {
-                    call.call().delay(&mut operation).await;
                 }
             };
             conclude(started, &call.timer, end)

@@ -69,9 +69,6 @@ where
             let mut operation = self.call().begin(self.limits);
             operation.set_unlimited(self.function.unlimited);
             let (mut state, mut last) = (F::State::begin(&operation, &self.timer), L::kept_outcome::<S::Token>());
-            if self.call().is_delayed(&mut operation) {
-                self.call().delay(&mut operation).await;
-            }
             let end = loop {
                 // A `while let` would store the references to the timer and the observer in the future across the
                 // await.
@@ -100,9 +97,6 @@ where
                     self.conclude(&mut operation, &mut state, &mut last, L::outcome(attempted))
                 {
                     break end;
-                }
-                if self.call().is_delayed(&mut operation) {
-                    self.call().delay(&mut operation).await;
                 }
             };
             conclude(started, &self.timer, end)
@@ -222,6 +216,6 @@ where
 
 /// Returns the report of an operation that ends now.
 pub(super) fn report<R>(end: End<R>, started: Timestamp, clock: &impl Clock) -> Report<R> {
-    let End { outcome, attempts, reason } = end;
-    Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
+    let End { outcome, attempts, waited, reason } = end;
+    Report { outcome, attempts, reason, waited, elapsed: clock.now().saturating_since(started) }
 }

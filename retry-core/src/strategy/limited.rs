@@ -16,6 +16,18 @@ use std::time::Duration;
 /// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and their pages
 /// describe the limiters. Use this type directly for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
 ///
+/// A limiter can be over a strategy with any quota, such as one that needs no number:
+///
+/// ```
+/// use retry_core::quota::EvidenceQuota;
+/// use retry_core::{ConcurrencyRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
+///
+/// static REPORTS: ConcurrencyRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     ConcurrencyRetryStrategy::over(
+///         StandardRetryStrategy::new().with_quota(EvidenceQuota::new()),
+///     );
+/// ```
+///
 /// # Driving it by hand
 ///
 /// When driving the strategy by hand, end each operation with one of the methods that take its token. Otherwise the
@@ -152,7 +164,9 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         }
         let unpaid = self.limiter.failed(&mut place, self.failed_send(settings, backoff, failure), clock);
         let standard = match unpaid {
-            None => self.standard.judge(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?,
+            None => {
+                self.standard.judge::<true>(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?
+            }
             Some(Unpaid { delay, is_over, holds_too_long }) => {
                 if holds_too_long {
                     let name = RetryStrategy::name(&self.standard);

@@ -1,6 +1,5 @@
 //! The names of strategies.
 
-use crate::quota::RetryQuota;
 use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -99,9 +98,9 @@ fn scope() -> Option<StrategyName> {
     SCOPE.try_with(|scope| scope.borrow().clone()).ok().flatten()
 }
 
-/// Reports to a quota that it refused a retry of the strategy of this name, or of the scope that contains the strategy.
+/// Calls `warn` with the name of the scope that contains the strategy of this name, or with this name.
 #[cold]
-pub(super) fn note_refusal(quota: &impl RetryQuota, cost: u32, strategy: Option<&str>) {
+pub(super) fn named<R>(strategy: Option<&str>, warn: impl FnOnce(Option<&str>) -> R) -> R {
     let scope = scope();
-    quota.note_refusal(cost, scope.as_ref().map(StrategyName::as_str).or(strategy));
+    warn(scope.as_ref().map(StrategyName::as_str).or(strategy))
 }

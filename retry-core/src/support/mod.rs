@@ -4,7 +4,7 @@ mod invalid_setting;
 mod kept_outcome;
 pub(crate) mod limit_events;
 pub(crate) mod never;
-pub(crate) mod quota_events;
+pub(crate) mod outage_events;
 pub(crate) mod random;
 #[cfg(feature = "config")]
 mod section;

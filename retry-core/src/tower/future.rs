@@ -2,7 +2,9 @@
 
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::operation::explored::{self, Outcome, Place};
-use crate::operation::{Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
+use crate::operation::{
+    Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, Plain, TimeLimits, Waiting,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -49,8 +51,6 @@ struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits
     operation: OperationOf<S, L, O>,
     /// State for the function that changes the requests of attempts.
     state: X,
-    /// Whether the operation has not slept the token's delay yet.
-    is_delayed: bool,
     wait: Option<Waiting<(), T::Sleep>>,
     /// The limit of the attempt that is under way. `None` while the operation waits.
     limit: Option<Limit<L, T>>,
@@ -112,10 +112,9 @@ where
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { settings, request, sender, last, stage } = self.get_mut();
         if let Stage::New = stage {
-            let mut operation = settings.call().begin(settings.limits);
-            let is_delayed = settings.call().is_delayed(&mut operation);
+            let operation = settings.call().begin(settings.limits);
             let state = A::begin(&operation);
-            *stage = Stage::Running(Running { operation, state, is_delayed, wait: None, limit: None });
+            *stage = Stage::Running(Running { operation, state, wait: None, limit: None });
         }
         let Stage::Running(running) = stage else { return Poll::Pending };
         loop {
@@ -124,13 +123,7 @@ where
             } else {
                 ready!(running.poll_wait(settings, context));
                 if let Some(outcome) = running.operation.unrecovered(last) {
-                    let end = running.settle::<P, C, A, Req, _>(
-                        settings,
-                        last,
-                        outcome,
-                        None,
-                        Sent { was_sent: true, is_repeatable: true },
-                    );
+                    let end = running.settle::<P, C, A, Req, _>(settings, last, outcome, None, Plain);
                     if let ControlFlow::Break(end) = end {
                         *stage = Stage::Done;
                         return Poll::Ready(end.outcome);
@@ -163,7 +156,7 @@ where
                 *stage = Stage::Done;
                 return Poll::Ready(end.outcome);
             }
-            (running.limit, running.is_delayed) = (None, settings.call().is_delayed(&mut running.operation));
+            running.limit = None;
         }
     }
 }
@@ -195,7 +188,7 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
         last: &mut Option<R>,
         outcome: Outcome<R>,
         directive: Option<RetryDirective>,
-        sent: Sent,
+        sent: impl Driver,
     ) -> ControlFlow<End<R>>
     where
         L: LimitsOn<R>,
@@ -211,11 +204,7 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
             if let Some(wait) = &mut self.wait {
                 ready!(wait.poll_unguarded(context));
             }
-            self.wait = if mem::take(&mut self.is_delayed) {
-                Some(settings.call().unguarded_delay(&mut self.operation))
-            } else {
-                settings.call().unguarded_wait(&mut self.operation)
-            };
+            self.wait = settings.call().unguarded_wait(&mut self.operation);
             if self.wait.is_none() {
                 return Poll::Ready(());
             }

@@ -80,16 +80,14 @@ where
     let (spare, mut prepared) = (service.clone(), Some(Prepared { service, is_ready: true }));
     let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
     let mut race = Race::new(&held.operation, hedge, bodies, sleeps, due);
-    if held.settings.call().is_delayed(&mut held.operation) {
-        held.settings.call().delay(&mut held.operation).await;
-    }
     loop {
         while !race.is_hedge() {
             let Some(wait) = held.settings.call().wait(&mut held.operation) else { break };
             wait.await;
         }
-        let is_over = race.unrecovered(&held.operation, &mut last);
-        if !is_over {
+        let settled = if race.unrecovered(&held.operation, &mut last) {
+            Some(None)
+        } else {
             held.is_sent.store(false, Ordering::Relaxed);
             let clone = next.as_ref().and_then(|request| held.settings.clone.clone_request(request));
             let (deadline, sleep) = held.settings.call().deadline(&mut held.operation);
@@ -104,10 +102,6 @@ where
                 held.is_sent.store(prepared.is_ready, Ordering::Relaxed);
                 send(prepared, request, &held.is_sent)
             });
-        }
-        let settled = if is_over {
-            Some(None)
-        } else {
             loop {
                 let raced = (&mut race).await;
                 let permit = match permit(&held.settings.policy) {
@@ -141,9 +135,6 @@ where
         let decision = held.operation.settle_or_end(held.settings.call(), directive, sent);
         if let ControlFlow::Break(end) = held.operation.finish(held.settings.call(), decision, &mut last, outcome) {
             return end.outcome;
-        }
-        if held.settings.call().is_delayed(&mut held.operation) {
-            held.settings.call().delay(&mut held.operation).await;
         }
     }
 }

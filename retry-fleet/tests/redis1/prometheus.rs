@@ -7,7 +7,8 @@ use crate::process::{Running, setting, stopped};
 use crate::server::{PATIENCE, RedisServer, free_port};
 use crate::tls::wait_until;
 use retry_core::observe::metrics::MetricsObserver;
-use retry_core::{EvidenceRetryStrategy, PacedRetryStrategy, RetryInfo, retry};
+use retry_core::quota::EvidenceQuota;
+use retry_core::{ExponentialBackoff, PacedRetryStrategy, RetryInfo, StandardRetryStrategy, retry};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetSwitch};
 use serde_json::Value;
@@ -23,7 +24,8 @@ const DASHBOARD: &str = include_str!("../../operate/dashboard.json");
 /// The name of the process, as a test.
 const NAME: &str = "prometheus::a_process_that_prometheus_scrapes";
 
-static ORDERS: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().name("orders");
+static ORDERS: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+    StandardRetryStrategy::new().with_quota(EvidenceQuota::new()).name("orders");
 static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
 static SWITCH: FleetSwitch = FleetSwitch::new(|is_on| ORDERS.set_enabled(is_on));
 static OBSERVER: LazyLock<MetricsObserver> = LazyLock::new(MetricsObserver::new);

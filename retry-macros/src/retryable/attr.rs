@@ -6,7 +6,7 @@ use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::hedge::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_deadline, read_limit, read_stop};
-use crate::retryable::strategy::{OWN, Own, STATICS, is_made_here, own_names};
+use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
@@ -278,16 +278,16 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             if own_names().any(|own| own == name) || nearest(&name, own_names()).is_some() {
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
-            let meant = nearest(&name, STATICS.iter().map(|(word, ..)| *word));
-            let message = match STATICS.iter().find(|(word, ..)| meant == Some(*word)) {
-                Some((_, ty, value)) => format!(
-                    "\"{name}\" is not a built-in strategy; make it a static, `static STORE: {ty} = {value};`, and write \
-                     `strategy = STORE`; in quotes, write {built_in}"
-                ),
-                None => format!(
+            let message = if nearest(&name, ["concurrency"]).is_some() {
+                format!(
+                    "\"{name}\" is not a built-in strategy; make it a static, `static STORE: ConcurrencyRetryStrategy = \
+                     ConcurrencyRetryStrategy::new();`, and write `strategy = STORE`; in quotes, write {built_in}"
+                )
+            } else {
+                format!(
                     "write your own strategy without quotes: `strategy = {name}` names a static, field or argument; in \
                      quotes, write {built_in}"
-                ),
+                )
             };
             diagnostics.error(text, message);
             None

@@ -34,12 +34,6 @@ pub(super) enum Own {
 pub(super) const OWN: [(&str, Own); 4] =
     [("patient", Own::Patient), ("standard", Own::Standard), ("adaptive", Own::Adaptive), ("paced", Own::Paced)];
 
-/// Strategies that are not built in, by the words for them, and the values of statics of their types.
-pub(super) const STATICS: [(&str, &str, &str); 2] = [
-    ("evidence", "PatientRetryStrategy", "PatientRetryStrategy::new()"),
-    ("concurrency", "ConcurrencyRetryStrategy", "ConcurrencyRetryStrategy::new()"),
-];
-
 /// Returns the names of the values of `strategy` that are texts.
 pub(super) fn own_names() -> impl Iterator<Item = &'static str> {
     OWN.iter().map(|(name, _)| *name)

@@ -1,7 +1,7 @@
 //! How many operations wait, and strategies in which none does.
 
 use super::{Line, Waits, waits};
-use crate::support::{ByHand, Failed, secs};
+use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::quota::EvidenceQuota;
 use retry_core::{
     Failure, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy, Success, retry,
@@ -100,4 +100,30 @@ async fn without_waits_an_operation_with_a_time_limit_does_not_wait_either() {
     };
     ends(waits().max_wait_for_service(secs(0))).await;
     ends(waits().max_waiting(0)).await;
+}
+
+// Rule U3.
+#[test]
+fn an_operation_that_has_waited_for_15_seconds_waits_no_more() {
+    let line = Line::new();
+    let mut token = line.joins();
+    line.clock.advance(millis(14_900));
+    line.answers(100);
+    assert_eq!(line.sent([&mut token]), [true]);
+    assert_eq!(token.waited(), secs(15));
+    let refused = line.strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &line.clock);
+    assert_eq!(refused.unwrap_err(), RetryError::QuotaExhausted);
+}
+
+// Rule R14.
+#[test]
+fn its_retries_can_be_switched_off() {
+    let line = Line::new();
+    assert!(line.strategy.is_enabled());
+    line.strategy.set_enabled(false);
+    assert!(!line.strategy.is_enabled());
+    let refused = line.strategy.refresh_retry_token(line.begin(), &Failure::of(&Failed::SAFE), &line.clock);
+    assert_eq!(refused.unwrap_err(), RetryError::Disabled);
+    line.strategy.set_enabled(true);
+    line.joins();
 }

@@ -1,6 +1,6 @@
 //! Operations that are dropped, stopped, or given up in another way while they wait.
 
-use super::{Line, Waits, waits};
+use super::{Line, Waits, paying, waits};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use retry_core::strategy::DelaySource;
 use retry_core::tower::RetryLayer;
@@ -48,6 +48,28 @@ fn after_a_failure_at_most_half_a_credit_is_kept() {
     assert_eq!(line.sent([&mut second, &mut third]), [false, false]);
     line.answers(200);
     assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+}
+
+// Rules U8, U17.
+#[test]
+fn a_final_failure_takes_no_credit() {
+    let line = Line::new();
+    let [first, mut second] = [(); 2].map(|()| line.joins());
+    line.answers(100);
+    line.strategy.release(first);
+    line.strategy.refresh_retry_token(line.begin(), &Failure::of(&Failed::FATAL), &line.clock).unwrap_err();
+    line.answers(201);
+    assert_eq!(line.sent([&mut second]), [true]);
+}
+
+// Rule U17.
+#[test]
+fn a_paid_retry_that_is_not_sent_is_given_back() {
+    let line = Line::of(paying());
+    let token = line.strategy.refresh_retry_token(line.begin(), &Failure::of(&Failed::TIMEOUT), &line.clock).unwrap();
+    assert_eq!((token.delay_source(), line.strategy.quota_level()), (DelaySource::Backoff, Some(0)));
+    line.strategy.release(token);
+    assert_eq!(line.strategy.quota_level(), Some(1));
 }
 
 // Rule U17.

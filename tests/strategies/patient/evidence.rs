@@ -1,8 +1,8 @@
 //! Fast successes send the operations that wait, in order.
 
-use super::{Line, waits};
+use super::{Line, paying, waits, waits_with};
 use crate::support::{Failed, Wakes, millis, secs};
-use retry_core::strategy::Ready;
+use retry_core::strategy::{DelaySource, Ready};
 use retry_core::{Failure, RetryStrategy, RetryToken};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,6 +101,24 @@ fn without_an_attempt_timeout_it_is_the_time_that_the_latest_timeout_took() {
     }
 }
 
+// Rule U9.
+#[test]
+fn the_limit_of_a_timeout_that_is_paid_for_counts_only_while_operations_wait() {
+    for (waits, fast) in [(true, 150), (false, 200)] {
+        for (time, is_sent) in [(fast, true), (fast + 1, false)] {
+            let line = Line::of(paying());
+            (0..15).for_each(|_| line.answers(100));
+            let before = waits.then(|| line.joins());
+            let timed_out = Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(secs(1)));
+            let paid = line.strategy.refresh_retry_token(line.begin(), &timed_out, &line.clock).unwrap();
+            assert_eq!(paid.delay_source(), DelaySource::Backoff);
+            let mut waiting = before.unwrap_or_else(|| line.joins());
+            line.answers(time);
+            assert_eq!(line.sent([&mut waiting]), [is_sent], "{time} ms, waits: {waits}");
+        }
+    }
+}
+
 // Rule U10.
 #[test]
 fn the_least_latency_is_measured_again_after_operations_have_waited_and_rises_slowly() {
@@ -124,6 +142,17 @@ fn the_least_latency_is_measured_again_after_operations_have_waited_and_rises_sl
             assert_eq!(is_fast(&line, time), expected, "{time} ms after {waits_before} waits");
         }
     }
+}
+
+// Rule U7.
+#[test]
+fn the_first_success_of_a_process_sends_nobody() {
+    let line = Line::cold(waits_with(2));
+    let mut token = line.joins();
+    line.answers(100);
+    assert_eq!(line.sent([&mut token]), [false]);
+    line.answers(100);
+    assert_eq!(line.sent([&mut token]), [true]);
 }
 
 // Rule U10.
@@ -210,4 +239,28 @@ fn the_time_of_a_wait_is_in_the_token() {
     (0..2).for_each(|_| line.answers(100));
     assert_eq!(line.sent([&mut token]), [true]);
     assert_eq!(token.waited(), millis(800 + 300), "all waits together");
+}
+
+// Rule U3.
+#[test]
+fn a_wait_in_which_the_clock_is_set_back_lasts_no_time() {
+    let line = Line::new();
+    let mut token = line.joins();
+    line.answers(100);
+    line.clock.set(secs(900));
+    assert_eq!(line.sent([&mut token]), [true]);
+    assert_eq!(token.waited(), Duration::ZERO);
+}
+
+// Rule U3.
+#[test]
+fn the_longest_time_of_a_wait_is_24_days() {
+    let longest = u64::from(u32::MAX / 2);
+    for (time, waited) in [(longest, longest), (longest + 1, 0)] {
+        let line = Line::of(waits_with(2));
+        let mut token = line.joins_after(&Failure::of(&Failed::SAFE).with_attempt_bound(false));
+        line.clock.advance(millis(time));
+        assert_eq!(line.sent([&mut token]), [true], "a probe");
+        assert_eq!(token.waited(), millis(waited));
+    }
 }

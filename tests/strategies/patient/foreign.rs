@@ -116,6 +116,18 @@ fn a_success_of_a_settled_strategy_reads_no_clock() {
     assert!((14..=16).contains(&measured), "{measured}");
 }
 
+// Rule U20.
+#[test]
+fn sixteen_attempts_that_were_sent_before_the_first_answer_suffice() {
+    let (strategy, clock) = (PatientRetryStrategy::new(), ByHand::at(secs(1_000)));
+    let tokens = [(); 16].map(|()| strategy.acquire_initial_token(&clock).unwrap());
+    assert!(strategy.starts_empty());
+    for token in tokens {
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    }
+    assert!(strategy.starts_empty());
+}
+
 // Rule V1.
 #[tokio::test(start_paused = true)]
 async fn a_hedge_is_sold_as_by_the_standard_strategy() {

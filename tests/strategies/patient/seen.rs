@@ -1,14 +1,14 @@
 //! What observers see of waits.
 
-use super::{Line, waits_with};
+use super::{Line, Waits, waits_with};
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::quota::QuotaMode;
 use retry_core::strategy::DelaySource;
 use retry_core::{
-    Event, EventKind, Observer, PatientRetryStrategy, RetryErrorType, RetryStrategy, RetryToken, StandardRetryStrategy,
-    retry,
+    Event, EventKind, Observer, PatientRetryStrategy, RetryError, RetryErrorType, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Stop, retry, retryable,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::time::Duration;
 
@@ -61,4 +61,39 @@ fn the_number_of_operations_that_wait_and_the_mode_are_known() {
     assert_eq!(PatientRetryStrategy::new().quota_mode(), Some(QuotaMode::Full));
     assert_ne!(first.delay_source(), DelaySource::Service);
     assert_eq!(StandardRetryStrategy::new().waiting_operations(), None);
+}
+
+// Rules O8, O17, U2.
+#[tokio::test(start_paused = true)]
+async fn a_report_has_the_time_of_all_waits() {
+    let (strategy, fails) = (waits_with(3), || ready(Err::<u32, _>(Failed::SAFE)));
+    let report = retry(&strategy, fails).report().await;
+    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::NoRecovery)));
+    assert_eq!((report.waited, report.elapsed), (secs(15), secs(15)), "one before the probe, and one in vain");
+
+    let service = Flaky::new(1, Failed::SAFE);
+    let hinted = Flaky::new(1, Failed::SAFE.after(secs(3)));
+    for (service, elapsed) in [(service, 1), (hinted, 4)] {
+        let (strategy, waited) = (waits_with(3), Cell::new(None));
+        let report = retry(&strategy, || ready(service.call())).report().await;
+        assert_eq!((report.outcome, report.waited, report.elapsed), (Ok(2), secs(1), secs(elapsed)));
+        #[retryable(strategy = strategy, on_end = |report| waited.set(Some(report.waited)))]
+        async fn fetch(strategy: &Waits, service: &Flaky, waited: &Cell<Option<Duration>>) -> Result<u32, Failed> {
+            service.call()
+        }
+        assert_eq!(fetch(&waits_with(3), &Flaky::new(1, Failed::SAFE), &waited).await, Ok(2));
+        assert_eq!(waited.get(), Some(secs(1)));
+    }
+
+    let standard = StandardRetryStrategy::new();
+    let report = retry(&standard, || ready(Err::<u32, _>(Failed::SAFE))).report().await;
+    assert_eq!((report.attempts, report.waited), (5, Duration::ZERO));
+
+    let (strategy, stop) = (waits_with(3), Stop::new());
+    let (report, ()) = tokio::join!(retry(&strategy, fails).stop(&stop).report(), async {
+        tokio::time::sleep(secs(2)).await;
+        stop.stop();
+    });
+    assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::Stopped), secs(2)));
+    assert_eq!(report.waited, secs(1), "without the wait that was stopped");
 }

@@ -3,11 +3,6 @@ use retry_core::{RetryInfo, retryable};
 #[derive(RetryInfo)]
 struct Failed;
 
-#[retryable(strategy = "evidence")]
-async fn evidence() -> Result<(), Failed> {
-    Ok(())
-}
-
 #[retryable(strategy = "concurrency")]
 async fn concurrency() -> Result<(), Failed> {
     Ok(())

@@ -34,9 +34,8 @@ use super::{Plan, Scenario, UNTUNED, number, share};
 use crate::report::{Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
-use retry_core::PatientRetryStrategy;
-use retry_core::quota::NoQuota;
-use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
+use retry_core::quota::{EvidenceQuota, NoQuota};
+use retry_core::{PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -146,7 +145,7 @@ fn strategies() -> Vec<(Strategy, DependsOn)> {
         (Strategy::no_retries(), DependsOn::Nothing),
         (Strategy::of("no quota", move |seed| standard(seed).with_quota(NoQuota)), DependsOn::Nothing),
         (Strategy::of("new()", standard), DependsOn::Processes),
-        (Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed)), DependsOn::Processes),
+        (Strategy::of("evidence", move |seed| standard(seed).with_quota(EvidenceQuota::new())), DependsOn::Processes),
         (Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)), DependsOn::ProcessesAndTime),
     ]
 }

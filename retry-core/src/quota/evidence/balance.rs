@@ -6,7 +6,7 @@ use super::judgement::{Burst, Known, Millis};
 use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
 use super::word::{Account, FLOOR, RETRY, Word};
 use crate::quota::QuotaMode;
-use crate::support::quota_events;
+use crate::support::outage_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
 
@@ -45,7 +45,7 @@ struct Rare {
     timed_out: Option<Millis>,
     peers: Option<Peers>,
     /// The name of the strategy whose refused retry was reported.
-    strategy: Option<quota_events::KeptName>,
+    strategy: Option<outage_events::KeptName>,
 }
 
 impl Balance {

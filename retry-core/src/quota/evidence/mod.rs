@@ -43,12 +43,17 @@ use word::RETRY;
 /// - **Independent failures of a server without room for retries**: if 30 % of the requests fail and the server has 11 % to
 ///   spare, 54 to 62 % of the operations succeed, and 70 % without retries. Switch them off there.
 ///
+/// It is the quota of the [`PatientRetryStrategy`](crate::PatientRetryStrategy), in which a retry that it can't pay for waits. In a
+/// [`StandardRetryStrategy`](crate::StandardRetryStrategy), also under a limiter of sends, such a retry ends its operation:
+///
 /// ```
 /// use retry_core::quota::EvidenceQuota;
-/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+/// use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
 ///
 /// static STORE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
 ///     StandardRetryStrategy::new().with_quota(EvidenceQuota::new());
+/// static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
 /// ```
 #[derive(Debug)]
 pub struct EvidenceQuota {

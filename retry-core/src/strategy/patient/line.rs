@@ -6,6 +6,7 @@
 
 use super::token::{Nanos, Ticket};
 use crate::limit::Ready;
+use crate::support::outage_events::KeptName;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -44,8 +45,8 @@ const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
 /// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
 /// without that, a process with one call per minute loses a quarter of the calls where half of the requests fail.
 const WARM_GAPS: u32 = 4;
-/// The longest such probe wait, so that an operation of a rare caller sends at most three probes.
-const WARM_PROBE_WAIT: Duration = Duration::from_secs(4);
+/// The probe wait from which on it waits for them, so that an operation of a rare caller sends at most three probes.
+const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
@@ -53,13 +54,14 @@ const MEAN_GAPS: u32 = 8;
 /// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
 const LEARNED: u32 = 16;
 
+/// The number of first attempts without a wait after which an outage is over.
+const CALM: u32 = 16;
+
 /// The state of a line. Wakers run code of the executor, so the methods return those to wake once the state is unlocked.
 #[derive(Debug)]
 pub(super) struct Line {
     queue: VecDeque<Waiting>,
     next_ticket: Ticket,
-    /// The number of operations in the queue that may be sent as a probe.
-    probers: usize,
     credit: u32,
     /// The latest time at which an attempt was sent, as far as it was measured.
     last_send: Timestamp,
@@ -85,6 +87,27 @@ pub(super) struct Line {
     learned: u32,
     /// Whether an operation has waited since the line was empty.
     has_waited: bool,
+    outage: Option<Outage>,
+}
+
+/// A time in which operations wait for the service. It is over when [`CALM`] first attempts were sent after the latest wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outage {
+    pub(super) strategy: Option<KeptName>,
+    pub(super) began: Timestamp,
+    /// The latest time at which a wait has begun or ended.
+    pub(super) ended: Timestamp,
+    pub(super) waits: u32,
+    /// The number of waits in vain.
+    pub(super) in_vain: u32,
+    /// The number of first attempts since the latest wait.
+    calm: u32,
+}
+
+impl Outage {
+    const fn new(began: Timestamp) -> Self {
+        Self { strategy: None, began, ended: began, waits: 0, in_vain: 0, calm: 0 }
+    }
 }
 
 /// An operation that waits.
@@ -129,7 +152,6 @@ impl Line {
         Self {
             queue: VecDeque::new(),
             next_ticket: Ticket::MIN,
-            probers: 0,
             credit: 0,
             last_send: Timestamp::from_origin(Duration::ZERO),
             probe_wait: FIRST_PROBE_WAIT,
@@ -145,12 +167,13 @@ impl Line {
             gaps: 0,
             learned: 0,
             has_waited: false,
+            outage: None,
         }
     }
 
     /// Returns whether attempts are measured.
     pub(super) fn is_watching(&self) -> bool {
-        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare()
+        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare() || self.outage.is_some()
     }
 
     /// Returns whether the process calls so rarely that each of its successes matters.
@@ -158,8 +181,8 @@ impl Line {
         self.gap.is_some_and(|gap| gap >= RARE_CALLER_GAP)
     }
 
-    /// Records that a first attempt is sent.
-    pub(super) fn first_sent(&mut self, now: Timestamp) {
+    /// Records that a first attempt is sent, and whether no operation waits. Returns the outage that is over now, if one is.
+    pub(super) fn first_sent(&mut self, now: Timestamp, is_idle: bool) -> Option<Outage> {
         self.last_send = self.last_send.max(now);
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
@@ -175,6 +198,18 @@ impl Line {
                 self.learn_latency();
             }
         }
+        self.outage.take_if(|outage| {
+            outage.calm = outage.calm.saturating_add(1);
+            is_idle && outage.calm >= CALM
+        })
+    }
+
+    /// Records that the quota could not pay, so that an operation waits. Returns whether an outage begins.
+    pub(super) fn refused(&mut self, now: Timestamp) -> bool {
+        let begins = self.outage.is_none();
+        let outage = self.outage.get_or_insert(Outage::new(now));
+        (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), now, 0);
+        begins
     }
 
     /// Records that a retry is sent.
@@ -234,9 +269,23 @@ impl Line {
         }
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
-        self.probers += usize::from(may_probe);
         self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
         (ticket, self.spend(now))
+    }
+
+    /// Sets the name of the strategy in the warning at the end of the outage.
+    pub(super) const fn name_outage(&mut self, strategy: Option<KeptName>) {
+        if let Some(outage) = &mut self.outage {
+            outage.strategy = strategy;
+        }
+    }
+
+    /// Records that an operation waits no longer.
+    fn wait_ended(&mut self, now: Timestamp, is_in_vain: bool) {
+        if let Some(outage) = &mut self.outage {
+            (outage.ended, outage.calm) = (now, 0);
+            outage.in_vain = outage.in_vain.saturating_add(is_in_vain.into());
+        }
     }
 
     /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
@@ -264,11 +313,13 @@ impl Line {
     ) -> Answer {
         let Some(index) = self.position(ticket) else {
             self.last_send = self.last_send.max(now);
+            self.wait_ended(now, false);
             return Answer { ready: Ready::Now, wakers: Vec::new(), former: [waker, None] };
         };
         let left = self.queue[index].end.until.since(Nanos::of(now));
         if left.is_zero() {
             let former = [waker, self.queue[index].waker.take()];
+            self.wait_ended(now, true);
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
         let mut wait = left;
@@ -279,6 +330,7 @@ impl Line {
                 let former = [waker, self.queue[index].waker.take()];
                 let wakers = self.remove(index);
                 self.last_send = now;
+                self.wait_ended(now, false);
                 self.has_probed = true;
                 self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
                 self.jitter = 0.5 + draw() / 2.0;
@@ -299,7 +351,7 @@ impl Line {
         let is_cold = self.least.is_none() && (self.has_timed_out || !cold_probe);
         let wait = if is_cold {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
-        } else if is_warm && self.probe_wait <= WARM_PROBE_WAIT {
+        } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
         } else {
             self.probe_wait.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
@@ -313,17 +365,13 @@ impl Line {
 
     /// Returns the operation that is sent as the next probe: the oldest one that may be.
     fn prober(&self, has_time: impl Fn(End) -> bool) -> Option<usize> {
-        if self.probers == 0 {
-            return None;
-        }
         self.queue.iter().position(|waiting| waiting.may_probe && has_time(waiting.end))
     }
 
     /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
         let was = self.prober(|_| true);
-        let Some(waiting) = self.queue.remove(index) else { return Vec::new() };
-        self.probers -= usize::from(waiting.may_probe);
+        self.queue.remove(index);
         let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
         self.rest();
         wakers
@@ -337,17 +385,14 @@ impl Line {
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
         let (mut wakers, before) = (Vec::new(), self.queue.len());
-        let answer = self.least.map_or(Duration::ZERO, |least| self.fast(least) * 2);
+        let answer = self.least.map(|least| self.fast(least) * 2).unwrap_or_default();
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
             && let Some(waiting) = self.queue.remove(index)
         {
             self.credit -= SEND;
-            self.probers -= usize::from(waiting.may_probe);
             wakers.extend(waiting.waker);
         }
-        // What no operation has time for is not saved for later ones, which would then be sent all together.
-        self.credit = self.credit.min(SEND);
         // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
         if self.queue.len() < before {
             wakers.extend(self.next_prober());

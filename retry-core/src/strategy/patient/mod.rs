@@ -13,11 +13,13 @@ use super::{
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota};
+use crate::strategy::name::named;
 use crate::support::Shared;
+use crate::support::outage_events::{self, KeptName};
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
-use line::{End, Line};
+use line::{End, Line, Outage};
 use settings::WaitSettings;
 use std::task::Waker;
 use std::time::Duration;
@@ -70,16 +72,16 @@ pub struct PatientRetryStrategy<B = ExponentialBackoff, Q = EvidenceQuota> {
 struct SharedLine {
     /// The number of operations that wait, including those that are not in the line yet.
     waiting: AtomicU32,
-    /// 1 if attempts are measured, because an operation waits or the strategy is new. It is a hint: an attempt that reads it late is
+    /// 0 if attempts are measured, because an operation waits or the strategy is new. It is a hint: an attempt that reads it late is
     /// not measured, and a waiting operation is then sent by the next success, or as a probe. So relaxed ordering suffices.
-    is_watching: AtomicU32,
+    is_settled: AtomicU32,
     /// No user code runs while it is locked, so it is never poisoned.
     line: Mutex<Line>,
 }
 
 impl SharedLine {
     const fn new() -> Self {
-        Self { waiting: AtomicU32::new(0), is_watching: AtomicU32::new(1), line: Mutex::new(Line::new()) }
+        Self { waiting: AtomicU32::new(0), is_settled: AtomicU32::new(0), line: Mutex::new(Line::new()) }
     }
 
     /// Changes the line, and then wakes the operations that are sent.
@@ -87,7 +89,7 @@ impl SharedLine {
         let (result, wakers) = {
             let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
             let changed = change(&mut line);
-            self.is_watching.store(line.is_watching().into(), Ordering::Relaxed);
+            self.is_settled.store((!line.is_watching()).into(), Ordering::Relaxed);
             changed
         };
         wakers.into_iter().for_each(Waker::wake);
@@ -96,7 +98,7 @@ impl SharedLine {
 
     #[inline]
     fn is_watching(&self) -> bool {
-        self.is_watching.load(Ordering::Relaxed) != 0
+        self.is_settled.load(Ordering::Relaxed) == 0
     }
 
     /// Returns whether fewer operations wait.
@@ -155,16 +157,37 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                     }
                     remaining => remaining,
                 };
-                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(clock.now().saturating_add(left)));
+                let now = clock.now();
+                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(now.saturating_add(left)));
                 let is_hard = failure.remaining().is_some();
-                // It is counted last, because the backoff and the clock are the user's code, and may panic.
+                if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
+                    self.warn();
+                }
+                // It is counted last, because the backoff, the clock and a subscriber are the user's code, and may panic.
                 if self.with_line(|line| line.admit(self.settings.max_waiting)) {
                     Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
                 } else {
                     Err(RetryError::QuotaExhausted)
                 }
             }
-            Err(reason) => Err(reason),
+            Err(reason) => {
+                if reason == RetryError::QuotaExhausted && self.settings.let_nobody_wait() {
+                    self.standard.note_refusal(failure);
+                }
+                Err(reason)
+            }
+        }
+    }
+
+    /// Warns that an outage begins.
+    fn warn(&self) {
+        if outage_events::are_enabled() {
+            let strategy = RetryStrategy::name(self);
+            let kept = named(strategy.as_ref().map(StrategyName::as_str), |name| {
+                outage_events::unavailable(name);
+                name.and_then(KeptName::keep)
+            });
+            self.with_line(|line| line.change(|line| (line.name_outage(kept), Vec::new())));
         }
     }
 
@@ -172,8 +195,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn may_wait(&self, token: &PatientRetryToken, failure: &Failure) -> bool {
         let max_wait = self.settings.max_wait;
         let is_unlimited = failure.remaining().is_some() || !failure.is_attempt_bound();
-        let has_time = !max_wait.is_zero() && (is_unlimited || token.waited() < max_wait);
-        has_time && self.with_line(|line| line.has_room(self.settings.max_waiting))
+        let has_time = is_unlimited || token.waited() < max_wait;
+        has_time && !self.settings.let_nobody_wait() && self.with_line(|line| line.has_room(self.settings.max_waiting))
     }
 
     /// Lets an operation join the line when it asks first.
@@ -219,7 +242,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
         let now = clock.now();
         token.stage = Stage::Sent(Nanos::of(now));
-        self.with_line(|line| line.change(|line| (line.first_sent(now), Vec::new())));
+        let over = self.with_line(|line| {
+            let is_idle = line.has_room(1);
+            line.change(|line| (line.first_sent(now, is_idle), Vec::new()))
+        });
+        if let Some(Outage { strategy, began, ended, waits, in_vain, .. }) = over {
+            let strategy = strategy.and_then(KeptName::take);
+            outage_events::available(strategy.as_deref(), ended.saturating_since(began), waits, in_vain);
+        }
     }
 
     /// Records that a retry is sent for which the quota paid.
@@ -241,7 +271,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn leave(&self, token: &PatientRetryToken) {
         match token.stage {
             Stage::Refused { .. } => self.with_line(SharedLine::dismiss),
-            Stage::Waiting(ticket) => self.with_line(|line| {
+            Stage::Waiting { ticket, .. } => self.with_line(|line| {
                 line.dismiss();
                 let _own = line.change(|line| line.leave(ticket));
             }),
@@ -288,11 +318,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         if !self.standard.issued(&token.standard) {
             return Err(RetryError::ForeignToken);
         }
-        if let Stage::Waiting(_) | Stage::Refused { .. } = token.stage {
+        if let Stage::Waiting { .. } | Stage::Refused { .. } = token.stage {
             // It was sent without permission, by a call that blocks while its clock stands still.
             self.leave(&token);
         }
-        let granted = self.standard.refresh_retry_token(token.standard.copy(), failure, clock);
+        // The line warns instead of the quota.
+        let granted = self.standard.refresh::<false>(token.standard.copy(), failure, clock);
         match granted {
             Ok(standard) if !self.with_line(SharedLine::is_watching) => Ok(token.next(standard, Stage::Unmeasured)),
             granted => self.failed(&token, failure, granted, clock),
@@ -307,7 +338,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
         let stage = token.stage;
-        if let Stage::Waiting(_) | Stage::Refused { .. } = stage
+        if let Stage::Waiting { .. } | Stage::Refused { .. } = stage
             && self.standard.issued(&token.standard)
         {
             self.leave(&token);
@@ -322,7 +353,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[inline]
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
-            Stage::Unmeasured if token.attempt() > 1 && self.with_line(SharedLine::is_watching) => {
+            Stage::Unmeasured if self.with_line(SharedLine::is_watching) => {
                 if self.standard.issued(&token.standard) {
                     self.retry_sent(token, clock);
                 }
@@ -334,7 +365,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
                 let ticket = self.join(token, End { until, is_hard }, may_probe, clock);
                 self.ask(token, ticket, clock, waker)
             }
-            Stage::Waiting(ticket) => self.ask(token, ticket, clock, waker),
+            Stage::Waiting { ticket, .. } => self.ask(token, ticket, clock, waker),
         }
     }
 

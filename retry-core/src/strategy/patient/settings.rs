@@ -21,6 +21,11 @@ pub(super) struct WaitSettings {
 impl WaitSettings {
     /// The wait is as long as the backoff of five attempts can be in [`StandardRetryStrategy::new`]: 1 + 2 + 4 + 8 seconds.
     const NEW: Self = Self { max_wait: Duration::from_secs(15), max_waiting: 10_000, cold_probe: true };
+
+    /// Returns whether no operation ever waits.
+    pub(super) const fn let_nobody_wait(self) -> bool {
+        self.max_wait.is_zero() || self.max_waiting == 0
+    }
 }
 
 impl PatientRetryStrategy {

@@ -13,8 +13,6 @@ pub struct PatientRetryToken {
     pub(super) stage: Stage,
     /// The time for which the operation has waited for the service in earlier waits.
     waited: Millis,
-    /// When the present wait began.
-    since: Millis,
 }
 
 /// What a token is for.
@@ -34,7 +32,11 @@ pub(super) enum Stage {
         may_probe: bool,
     },
     /// A retry that waits in the line, or was sent from it and has not asked since.
-    Waiting(Ticket),
+    Waiting {
+        ticket: Ticket,
+        /// When the wait began.
+        since: Millis,
+    },
 }
 
 /// The place of an operation in the line. Later ones have higher numbers.
@@ -65,8 +67,8 @@ impl Nanos {
 }
 
 /// A time in milliseconds, or a point in time, which wraps after 49 days. No wait is that long.
-#[derive(Clone, Copy, Debug, Default)]
-struct Millis(u32);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Millis(u32);
 
 impl Millis {
     #[expect(clippy::cast_possible_truncation, reason = "it wraps")]
@@ -85,24 +87,26 @@ impl PatientRetryToken {
     /// Creates the token of a first attempt that is not measured.
     #[inline]
     pub(super) const fn first(standard: StandardRetryToken) -> Self {
-        Self { standard, stage: Stage::Unmeasured, waited: Millis(0), since: Millis(0) }
+        Self { standard, stage: Stage::Unmeasured, waited: Millis(0) }
     }
 
     /// Creates the token of the attempt after this one.
     #[inline]
     pub(super) const fn next(&self, standard: StandardRetryToken, stage: Stage) -> Self {
-        Self { standard, stage, waited: self.waited, since: Millis(0) }
+        Self { standard, stage, waited: self.waited }
     }
 
     /// Records that the operation waits in the line.
     pub(super) fn begin_wait(&mut self, ticket: Ticket, now: Timestamp) {
-        (self.stage, self.since) = (Stage::Waiting(ticket), Millis::of(now));
+        self.stage = Stage::Waiting { ticket, since: Millis::of(now) };
     }
 
     /// Records that the operation waits no longer.
     pub(super) fn end_wait(&mut self, stage: Stage, now: Timestamp) {
-        let waited = self.waited.0.saturating_add(self.since.until(now).0);
-        (self.stage, self.waited) = (stage, Millis(waited));
+        if let Stage::Waiting { since, .. } = self.stage {
+            self.waited = Millis(self.waited.0.saturating_add(since.until(now).0));
+        }
+        self.stage = stage;
     }
 }
 
@@ -121,7 +125,7 @@ impl RetryToken for PatientRetryToken {
     fn delay_source(&self) -> DelaySource {
         match self.stage {
             Stage::Unmeasured | Stage::Sent(_) => self.standard.delay_source(),
-            Stage::Refused { .. } | Stage::Waiting(_) => DelaySource::Service,
+            Stage::Refused { .. } | Stage::Waiting { .. } => DelaySource::Service,
         }
     }
 

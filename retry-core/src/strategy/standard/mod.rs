@@ -65,6 +65,16 @@ use std::time::Duration;
 /// The backoff can be any [`BackoffStrategy`](crate::BackoffStrategy) and the quota any
 /// [`RetryQuota`](crate::RetryQuota); see [`with_backoff`](StandardRetryStrategy::with_backoff),
 /// [`with_quota`](StandardRetryStrategy::with_quota) and [`from_parts`](StandardRetryStrategy::from_parts).
+///
+/// With the quota of the patient strategy, a retry that it can't pay for still ends its operation:
+///
+/// ```
+/// use retry_core::quota::EvidenceQuota;
+/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+///
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     StandardRetryStrategy::new().with_quota(EvidenceQuota::new());
+/// ```
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     settings: StandardRetrySettings,

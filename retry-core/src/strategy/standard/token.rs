@@ -5,7 +5,7 @@ use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::{QuotaMode, RetryQuota};
-use crate::strategy::name::note_refusal;
+use crate::strategy::name::named;
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::time::Clock;
 use std::num::NonZeroU32;
@@ -125,10 +125,11 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     }
 
     /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they
-    /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff.
+    /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff. If it `WARNS`, the
+    /// quota is told that it could not pay.
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
-    pub(crate) fn judge(
+    pub(crate) fn judge<const WARNS: bool>(
         &self,
         settings: &StandardRetrySettings,
         backoff: &impl BackoffStrategy,
@@ -150,10 +151,22 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
         let cost = settings.costs.of(error_type);
         let Some(paid) = self.quota.pay(cost, error_type, clock) else {
-            note_refusal(&self.quota, cost, self.name);
+            if WARNS {
+                self.warn(cost);
+            }
             return Err(RetryError::QuotaExhausted);
         };
         Ok(StandardRetryToken { conflicts, ..token.next(delay, delay_source, paid) })
+    }
+
+    #[cold]
+    fn warn(&self, cost: u32) {
+        named(self.name, |name| self.quota.note_refusal(cost, name));
+    }
+
+    /// Tells the quota that it could not pay for the retry of a failure.
+    pub(crate) fn note_refusal(&self, failure: &Failure) {
+        self.warn(failure.error_type().map_or(0, |error_type| self.settings.costs.of(error_type)));
     }
 
     /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
@@ -216,6 +229,22 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    /// Decides on the retry of a failure as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. If it `WARNS`, the quota
+    /// is told that it could not pay.
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+    #[inline(always)]
+    pub(crate) fn refresh<const WARNS: bool>(
+        &self,
+        token: StandardRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<StandardRetryToken, RetryError> {
+        if !failure.was_sent() {
+            self.give_back(&token);
+        }
+        self.judge::<WARNS>(&self.settings, &self.backoff, token, failure, clock, 0)
+    }
+
     /// Returns the wait that the server asked for, with its jitter and without a backoff; zero if it asked for none.
     pub(crate) fn hinted_delay(&self, failure: &Failure) -> Duration {
         let hint = failure.retry_after().unwrap_or_default();
@@ -289,10 +318,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<StandardRetryToken, RetryError> {
-        if !failure.was_sent() {
-            self.give_back(&token);
-        }
-        self.judge(&self.settings, &self.backoff, token, failure, clock, 0)
+        self.refresh::<true>(token, failure, clock)
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::super::word::{RETRY, Word};
 use super::Balance;
-use crate::support::quota_events;
+use crate::support::outage_events;
 use crate::support::sync::{Ordering, PoisonError};
 
 impl Balance {
@@ -14,31 +14,31 @@ impl Balance {
     #[cold]
     pub(in super::super) fn note_refusal(&self, strategy: Option<&str>) {
         // Most refusals by a dry quota don't lock.
-        if !quota_events::are_enabled() || self.is_dry() {
+        if !outage_events::are_enabled() || self.is_dry() {
             return;
         }
         {
             let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
             let Ok(_) = self.is_dry.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed) else { return };
-            rare.strategy = strategy.and_then(quota_events::KeptName::keep);
+            rare.strategy = strategy.and_then(outage_events::KeptName::keep);
         }
         // The word is written, though not changed, so that either a success sees that the quota is dry, or this thread
         // sees the success.
         let word = Word(self.word.fetch_add(0, Ordering::AcqRel));
-        quota_events::exhausted(strategy, self.capacity() / RETRY);
+        outage_events::exhausted(strategy, self.capacity() / RETRY);
         self.note_recovery(word);
     }
 
     /// Warns that the quota has recovered, if a refusal was reported and nothing is missing any more.
     pub(super) fn note_recovery(&self, word: Word) {
-        if quota_events::EXIST && word.is_settled() && self.is_dry() {
+        if outage_events::EXIST && word.is_settled() && self.is_dry() {
             let strategy = {
                 let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
                 let Ok(_) = self.is_dry.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed) else { return };
                 rare.strategy.take()
             };
-            let strategy = strategy.and_then(quota_events::KeptName::take);
-            quota_events::recovered(strategy.as_deref(), self.capacity() / RETRY);
+            let strategy = strategy.and_then(outage_events::KeptName::take);
+            outage_events::recovered(strategy.as_deref(), self.capacity() / RETRY);
         }
     }
 }

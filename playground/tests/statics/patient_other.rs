@@ -1,6 +1,6 @@
-use retry_core::EvidenceRetryStrategy;
+use retry_core::PatientRetryStrategy;
 use std::time::Duration;
 
-static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard()
+static STORE: PatientRetryStrategy = PatientRetryStrategy::new()
     .max_attempts(4)
     .backoff(Duration::from_millis(150), Duration::from_secs(5));

@@ -1,7 +1,8 @@
-//! The warnings of a quota that ran dry, as events of the crate `tracing`.
+//! The warnings at the beginning and the end of an outage, as events of the crate `tracing`.
 
 #[cfg(feature = "tracing")]
 pub(crate) use kept::KeptName;
+use std::time::Duration;
 
 /// Whether there can be warnings at all.
 pub(crate) const EXIST: bool = cfg!(feature = "tracing");
@@ -25,7 +26,29 @@ pub(crate) fn recovered(strategy: Option<&str>, capacity: u32) {
     tracing::warn!(name: "quota_recovered", target: "retry_core", strategy, capacity, "the retry quota has recovered");
 }
 
-/// The names in the warnings of quotas that are dry.
+/// Warns that operations wait for the service.
+#[cfg(feature = "tracing")]
+pub(crate) fn unavailable(strategy: Option<&str>) {
+    tracing::warn!(name: "service_unavailable", target: "retry_core", strategy, "operations wait for the service");
+}
+
+/// Warns that the service for which operations waited has recovered: after which time, how many waits there were, and how many of them
+/// were in vain.
+#[cfg(feature = "tracing")]
+pub(crate) fn available(strategy: Option<&str>, lasted: Duration, waits: u32, in_vain: u32) {
+    let lasted_ms = u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX);
+    tracing::warn!(
+        name: "service_recovered",
+        target: "retry_core",
+        strategy,
+        lasted_ms,
+        waits,
+        in_vain,
+        "the service has recovered"
+    );
+}
+
+/// The names in the warnings of outages that are not over.
 #[cfg(feature = "tracing")]
 mod kept {
     use crate::support::sync::{Mutex, PoisonError};
@@ -97,3 +120,9 @@ pub(crate) const fn exhausted(_: Option<&str>, _: u32) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) const fn recovered(_: Option<&str>, _: u32) {}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) const fn unavailable(_: Option<&str>) {}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) const fn available(_: Option<&str>, _: Duration, _: u32, _: u32) {}

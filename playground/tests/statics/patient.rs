@@ -1,0 +1,3 @@
+use retry_core::PatientRetryStrategy;
+
+static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
