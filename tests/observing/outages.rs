@@ -35,7 +35,7 @@ impl<S: RetryStrategy> Service<S> {
     fn joins(&self) -> S::Token {
         let token = self.strategy.acquire_initial_token(&self.clock).unwrap();
         let failure = Failure::of(&Failed::SAFE);
-        let mut token = self.strategy.refresh_retry_token(token, &failure, &self.clock).ok().expect("it waits");
+        let mut token = self.strategy.refresh_retry_token(token, &failure, &self.clock).expect("it waits");
         assert!(matches!(self.ask(&mut token), Ready::After(_)));
         token
     }

@@ -33,7 +33,7 @@ pub(crate) fn unavailable(strategy: Option<&str>) {
 }
 
 /// Warns that the service for which operations waited has recovered: after which time, how many waits there were, and how many of them
-/// were in vain.
+/// ended without an attempt.
 #[cfg(feature = "tracing")]
 pub(crate) fn available(strategy: Option<&str>, lasted: Duration, waits: u32, in_vain: u32) {
     let lasted_ms = u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX);

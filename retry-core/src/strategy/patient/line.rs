@@ -98,7 +98,7 @@ pub(super) struct Outage {
     /// The latest time at which a wait has begun or ended.
     pub(super) ended: Timestamp,
     pub(super) waits: u32,
-    /// The number of waits in vain.
+    /// The number of waits that ended without an attempt.
     pub(super) in_vain: u32,
     /// The number of first attempts since the latest wait.
     calm: u32,
