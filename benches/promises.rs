@@ -12,11 +12,11 @@ use std::time::Duration;
 use tokio::task::yield_now;
 
 /// The maximum number of bytes that the attribute may add to a future.
-const ATTRIBUTE_GROWTH: usize = 48;
+const ATTRIBUTE_GROWTH: usize = 40;
 
 /// The maximum number of bytes that the closure form may add. Its future also holds the strategy, the closure, the
 /// policy and the name of the call.
-const CLOSURE_GROWTH: usize = 88;
+const CLOSURE_GROWTH: usize = 80;
 
 /// The maximum numbers of bytes of the tokens: standard, adaptive, paced and configured.
 const TOKEN_SIZES: [usize; 4] = [32, 48, 56, 64];

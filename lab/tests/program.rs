@@ -133,15 +133,16 @@ fn a_run_that_is_stopped_leaves_a_page_of_the_scenarios_before() {
 fn a_picture_or_a_table_that_is_not_of_the_results_is_noticed() {
     let pictures = directory("pictures");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (results, peers) = (root.join("results/full"), root.join("results/peers"));
-    let [results, peers, drawn] = [&results, &peers, &pictures].map(|path| path.to_str().unwrap());
+    let [results, peers, processes] = ["full", "peers", "processes.json"].map(|name| root.join("results").join(name));
+    let [results, peers, processes, drawn] =
+        [&results, &peers, &processes, &pictures].map(|path| path.to_str().unwrap());
     let page = pictures.join("page.md");
     fs::write(&page, "<!-- lab: copy -->\n<!-- lab end -->\n").unwrap();
     let reference = pictures.join("reference");
     let [page, reference] = [&page, &reference].map(|path| path.to_str().unwrap());
-    let paths =
-        ["--results", results, "--peers", peers, "--pictures", drawn, "--pages", page, "--reference", reference];
-    let charts = |arguments: &[&str]| lab(&[&["charts"], &paths[..], arguments].concat()).status.code();
+    let read = ["--results", results, "--peers", peers, "--processes", processes];
+    let written = ["--pictures", drawn, "--pages", page, "--reference", reference];
+    let charts = |arguments: &[&str]| lab(&[&["charts"], &read[..], &written, arguments].concat()).status.code();
     assert_eq!(charts(&["--check"]), Some(1), "there are none yet");
     assert_eq!((charts(&[]), charts(&["--check"])), (Some(0), Some(0)));
     for name in ["copy.svg", "timeline.svg", "page.md"] {

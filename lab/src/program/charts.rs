@@ -20,6 +20,9 @@ pub(super) struct Charts {
     /// The directory of the results beside other crates.
     #[arg(long, default_value = "lab/results/peers", value_name = "DIRECTORY")]
     peers: PathBuf,
+    /// The file of the results of real processes.
+    #[arg(long, default_value = "lab/results/processes.json", value_name = "FILE")]
+    processes: PathBuf,
     /// The directory of the pictures.
     #[arg(long, default_value = "docs/pictures", value_name = "DIRECTORY")]
     pictures: PathBuf,
@@ -96,11 +99,15 @@ fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error
     Ok(pictures)
 }
 
-/// Reads the results of all scenarios, and those beside other crates.
+/// Reads the results of all scenarios, those beside other crates, and those of real processes.
 fn results(charts: &Charts) -> Result<Results, Box<dyn Error>> {
     let full = SCENARIOS.iter().map(|scenario| read(&charts.results.join(format!("{}.json", scenario.name))));
     let peers = PEERS.iter().map(|name| read(&charts.peers.join(format!("{name}.json"))));
-    Ok(Results { full: full.collect::<Result<_, _>>()?, peers: peers.collect::<Result<_, _>>()? })
+    Ok(Results {
+        full: full.collect::<Result<_, _>>()?,
+        peers: peers.collect::<Result<_, _>>()?,
+        processes: read(&charts.processes)?,
+    })
 }
 
 fn read(file: &Path) -> Result<Report, Box<dyn Error>> {

@@ -6,6 +6,7 @@ mod durations;
 mod json;
 mod look;
 mod page;
+mod processes;
 mod progress;
 mod run;
 mod settings;
@@ -36,6 +37,15 @@ enum Command {
     Settings(settings::Settings),
     /// Draws the pictures of results that `run` wrote with `--json`.
     Charts(charts::Charts),
+    /// Measures outages with real processes and a real server, and compares them with the simulation. Exits with 1 if they differ.
+    Processes(processes::Processes),
+    /// A client process, which `processes` starts.
+    #[command(hide = true)]
+    Client {
+        /// What it does, as JSON.
+        #[arg(value_parser = processes::client)]
+        client: processes::Client,
+    },
     /// Runs scenarios and compares the results with files that an earlier run wrote. Exits with 1 if they differ.
     Check {
         #[command(flatten)]
@@ -96,6 +106,8 @@ impl Arguments {
             Command::Run(selection) => run::run(&selection, &selection.plan(), |_| Ok(())).map(|()| ExitCode::SUCCESS),
             Command::Settings(settings) => settings::settings(&settings),
             Command::Charts(charts) => charts::charts(&charts),
+            Command::Processes(processes) => processes::processes(&processes),
+            Command::Client { client } => Ok(client.run().map(|()| ExitCode::SUCCESS)?),
             Command::Check { selection, expected } => check::check(&selection, &expected),
         }
     }

@@ -161,7 +161,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
 
 /// Returns the index at a part of a list, for a part below 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a factor below 1")]
-pub(super) fn index_of(part: f64, length: usize) -> usize {
+pub fn index_of(part: f64, length: usize) -> usize {
     (part * number(length as u64)) as usize
 }
 

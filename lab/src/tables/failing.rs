@@ -67,16 +67,15 @@ pub(super) fn failing(results: &Results) -> Result<Rows, Missing> {
 
 /// Calls that are lost in outages of some lengths, and after one of 10 s, beside other crates.
 pub(super) fn lost(results: &Results) -> Result<Rows, Missing> {
-    const SHOWN: [(&str, &str); 7] = [
+    const SHOWN: [(&str, &str); 6] = [
         ("patient", "`PatientRetryStrategy`"),
-        ("patient, max_time", "with `max_time = \"30s\"`"),
         ("new()", "`StandardRetryStrategy` (AWS's quota)"),
         ("aws-smithy-runtime, standard", "aws-smithy-runtime"),
         ("tower", "tower"),
         ("backon", "backon"),
         ("tokio-retry2", "tokio-retry2"),
     ];
-    const LENGTHS: [&str; 3] = ["3", "10", "30"];
+    const LENGTHS: [&str; 2] = ["3", "10"];
     let table = table(results.peers("lengths")?, "lengths")?;
     let mut rows = vec![row(&["lost calls, %"])];
     rows[0].extend(LENGTHS.map(|length| format!("of {length} s")));

@@ -5,6 +5,7 @@ mod cases;
 mod failing;
 mod outlast;
 mod phrases;
+mod processes;
 mod quotas;
 mod servers;
 mod worse;
@@ -23,6 +24,8 @@ pub struct Results {
     pub full: Vec<Report>,
     /// Those beside other crates.
     pub peers: Vec<Report>,
+    /// That of the real processes.
+    pub processes: Report,
 }
 
 /// The scenarios of [`Results::peers`].
@@ -93,6 +96,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "outage" => servers::outage(results.full("outage")?),
         "outlast" => outlast::outages(results.full("outlast")?),
         "jobs that outlast" => outlast::jobs(results.full("outlast")?),
+        "processes" => processes::outages(&results.processes),
         "restart" => servers::restart(results.full("restart")?),
         "weights" => weights(results.full("weights")?),
         "partial outage" => failing::partial(results.full("partial")?),

@@ -1,6 +1,6 @@
 //! Numbers of results within sentences of pages.
 
-use super::{Results, Spread};
+use super::{Results, Spread, processes};
 use crate::chart::parts::{Missing, table, value};
 use crate::chart::scale::fixed;
 use crate::report::Report;
@@ -18,6 +18,8 @@ pub(super) fn phrase(name: &str, results: &Results) -> Result<String, Missing> {
         "lost-of-an-outage" => lost_of_an_outage(results),
         "load-of-waiting-layers" => load_of_waiting_layers(results),
         "ideal-of-the-copy" => ideal(results),
+        "really-bridged" => processes::bridged(&results.processes, "patient"),
+        "really-bridged-by-new" => processes::bridged(&results.processes, "new()"),
         "used-without-the-store" => without_store(results, "shared", "100", "limit used, %"),
         "rejected-without-the-store" => without_store(results, "shared", "100", "rejected, %"),
         "rejected-after-that" => without_store(results, "shared, store back", "100", "rejected, %"),

@@ -5,12 +5,14 @@ use std::path::Path;
 
 /// Returns the committed results.
 fn results() -> Results {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let read = |directory: &str| -> Vec<Report> {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(directory);
+        let directory = results.join(directory);
         let files = fs::read_dir(directory).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
         files.map(|text| serde_json::from_str(&text).unwrap()).collect()
     };
-    Results { full: read("full"), peers: read("peers") }
+    let processes = fs::read_to_string(results.join("processes.json")).unwrap();
+    Results { full: read("full"), peers: read("peers"), processes: serde_json::from_str(&processes).unwrap() }
 }
 
 fn table(name: &str, results: &Results) -> String {
@@ -87,6 +89,9 @@ fn a_table_has_the_numbers_of_the_results() {
     assert!(table("jobs that outlast", &results).contains("| batch, down 10 s | lost | 1,208 | 8 | 8 | 777 |"));
     set(&mut results.full, "layers", &["no quota"], 3, 777.0);
     assert!(table("layers", &results).contains("| 777 |"));
+    let keys = ["down 10 s, load 0.5", "patient", "real"];
+    set(std::slice::from_mut(&mut results.processes), "processes", &keys, 2, 777.0);
+    assert!(table("processes", &results).contains("| 777 |\n"));
     let name = "failing servers beside other crates";
     set(&mut results.peers, "layers", &["quota"], 3, 777.0);
     set(&mut results.peers, "outage", &["0.8", "new()", "1"], 0, 88.0);
@@ -105,9 +110,9 @@ fn outages_by_their_length_are_in_tables_and_sentences() {
     set(&mut results.full, "layers", &["patient"], 3, 777.0);
     let phrase = |name: &str| filled(&format!("<!--lab:{name}--><!--end-->"), &results).unwrap();
     assert_eq!(phrase("load-of-waiting-layers"), "<!--lab:load-of-waiting-layers-->7.8<!--end-->");
-    set(&mut results.peers, "lengths", &["tower", "30"], 0, 22.2);
+    set(&mut results.peers, "lengths", &["tower", "10"], 0, 22.2);
     let table = table("lost calls beside other crates", &results);
-    assert!(table.contains("| 77.8 |") && table.contains("\n| with `max_time = \"30s\"` |"), "{table}");
+    assert!(table.contains("\n| tower | 96.2 | 77.8 | 0 |\n"), "{table}");
 }
 
 #[test]

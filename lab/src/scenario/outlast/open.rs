@@ -35,6 +35,20 @@ pub struct Measured {
     pub bystanders_lost: f64,
 }
 
+impl Measured {
+    /// Returns what is measured of the events of a world up to `end`, in seconds.
+    pub fn of(world: &World, outcome: &Outcome, end: u32) -> Self {
+        let (from, to) = (world.begins_s as usize, (world.begins_s + world.fault_s) as usize);
+        Self {
+            bridged: outcome.bridged(from, to),
+            load: outcome.load(from, to),
+            load_after: outcome.load(to, to + MINUTE_S as usize),
+            recovery_s: outcome.recovery(to, end as usize),
+            bystanders_lost: outcome.bystanders(to),
+        }
+    }
+}
+
 /// The processes, and the server that they call.
 struct Load {
     time: Time,
@@ -114,31 +128,24 @@ pub fn run(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u
     let runs: Vec<_> = (0..u64::from(world.runs.max(1)))
         .map(|number| begin(world, strategy, live_s, processes, seed ^ number << 48))
         .collect();
-    let (from, to) = (world.begins_s, world.begins_s + world.fault_s);
+    let to = world.begins_s + world.fault_s;
     let until = |end: u32| {
         let mut outcome = Outcome::default();
         for (time, load) in &runs {
             time.advance_to(Timestamp::START.saturating_add(Duration::from_secs(end.into())));
             outcome.add(&load.outcome.borrow());
         }
-        (outcome.recovery(to as usize, end as usize), outcome)
+        Measured::of(world, &outcome, end)
     };
     // Most servers have recovered when the bystanders are done.
     let (early, late) = (to + world.after_s.min(BYSTANDERS_S), to + world.after_s);
-    let (mut recovery_s, mut outcome) = until(early);
-    if recovery_s.is_none() && early < late {
-        (recovery_s, outcome) = until(late);
+    let mut measured = until(early);
+    if measured.recovery_s.is_none() && early < late {
+        measured = until(late);
     }
     for (time, _) in &runs {
         // Tasks that still wait hold what they call.
         time.run_until(time.now());
     }
-    let (from, to) = (from as usize, to as usize);
-    Measured {
-        bridged: outcome.bridged(from, to),
-        load: outcome.load(from, to),
-        load_after: outcome.load(to, to + MINUTE_S as usize),
-        recovery_s,
-        bystanders_lost: outcome.bystanders(to),
-    }
+    measured
 }
