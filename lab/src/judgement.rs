@@ -55,6 +55,7 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("faults", "bystanders", Failed::Percent("lost operations of the minute after it, %"), None),
     ("outlast", "outages", Failed::Successes("bridged, %"), Some("recovery, s")),
     ("outlast", "jobs", Failed::Percent("lost, %"), Some("attempts per operation")),
+    ("lengths", "lengths", Failed::Successes("bridged, %"), Some("recovery, s")),
     ("fleet", "recovery", Failed::Unknown, Some("recovery, s")),
     ("fleet", "load", Failed::Unknown, Some("attempts per operation")),
     ("fleet", "success", Failed::Successes("successes, %"), None),

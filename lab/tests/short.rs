@@ -41,6 +41,7 @@ scenarios!(
     layers,
     faults,
     outlast,
+    lengths,
     fleet,
     fleet_limit,
     worlds,

@@ -17,7 +17,7 @@ fn seconds(bar: &Bar) -> f64 {
 }
 
 /// Draws the time until a server works again after a stall, from the results of the scenario `faults`: the first picture of the
-/// README.
+/// reference.
 ///
 /// # Errors
 ///

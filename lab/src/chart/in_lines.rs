@@ -3,8 +3,9 @@
 use super::lines::{Panel, Series, draw, series};
 use super::parts::{Missing, claim, last, option, peak, plot, points, table, text, value};
 use super::scale::{fixed, number};
-use super::style::{BLUE, GREY, Look, YOURS, look};
-use crate::report::{Plot, Report};
+use super::style::{BLUE, GREY, INK, Look, YOURS, look};
+use crate::report::{Plot, Point, Report, Spread};
+use crate::scenario::lengths::WITH_MAX_TIME;
 
 /// Moves means over spans of time from the beginning of the span to its middle, except that of a line.
 fn centred(plot: &Plot, except: &str) -> Plot {
@@ -78,6 +79,57 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
     let load = Panel { bounds: (1.0, 1.0), ..Panel::new((failing, "attempts per operation"), load) };
     let successes = series(plot(report, "successes")?, &strategies)?;
     Ok(draw(&title, &subtitle, &[load, Panel::new((failing, "operations that succeed, %"), successes)]))
+}
+
+/// Outages by their length: the calls that succeed, and what the server gets afterwards. The first picture of the README.
+pub(super) fn lengths(report: &Report) -> Result<String, Missing> {
+    let strategies = ["no retries", "no quota", "new()", "patient"];
+    let (bridged, table) = (plot(report, "bridged")?, table(report, "lengths")?);
+    let mut succeed = series(bridged, &strategies)?;
+    let with_time = Look { dashes: "6 3", ..look("patient") };
+    succeed.push(Series { look: with_time, ..Series::of(bridged, WITH_MAX_TIME)? });
+    for series in &mut succeed {
+        series.name.clear();
+    }
+    let mut after = series(plot(report, "after")?, &strategies)?;
+    for series in after.iter_mut().filter(|series| series.name != YOURS) {
+        series.name.clear();
+    }
+    let of = |strategy, measure| value(table, &[strategy, "10"], measure);
+    let share = |strategy| Ok(of(strategy, "bridged, %")?.mid.unwrap_or(0.0));
+    let (ours, backoff) = (share("patient")?, share("no quota")?);
+    let is_down = |strategy| Ok(of(strategy, "recovery, s")?.mid.is_none());
+    let is_found = ours > 95.0 && ours > 2.0 * backoff && is_down("no quota")? && !is_down("patient")?;
+    let finding = format!(
+        "A 10 s outage: {} % of its calls succeed with this library, {backoff:.0} % with backoff",
+        fixed(ours, 1)
+    );
+    let title = claim(report, is_found, finding);
+    let [rate, processes] = ["rate", "processes"].map(|name| text(report, name));
+    let subtitle = format!(
+        "{processes} processes send {} calls/s to a server of {rate}/s, which is down for a time (simulation, medians of {} runs)",
+        number(option(report, "rate") * option(report, "load")),
+        report.seeds
+    );
+    let texts = vec![
+        (format!("max_time = {} s", text(report, "max_time_s")), with_time, (18.8, 86.0)),
+        ("this library".to_owned(), look("patient"), (20.0, 72.0)),
+        ("backoff alone".to_owned(), look("no quota"), (11.0, 33.0)),
+        ("AWS's quota".to_owned(), BLUE, (7.8, 4.0)),
+        ("no retries".to_owned(), GREY, (21.0, 4.0)),
+    ];
+    let length = "seconds that the server is down";
+    let left =
+        Panel { bounds: (0.0, 100.0), texts, ..Panel::new((length, "calls of the outage that succeed, %"), succeed) };
+    let texts = vec![
+        ("backoff alone: it stays down".to_owned(), look("no quota"), (10.5, 215.0)),
+        ("the most that it can serve".to_owned(), INK, (12.0, 107.0)),
+        ("the others: it works again".to_owned(), look("patient"), (12.0, 71.0)),
+    ];
+    let capacity = [0.0, 30.0].map(|x| Point { x, y: Spread::exactly(100.0) });
+    after.insert(0, Series { look: INK, ..Series::new("", capacity.to_vec()) });
+    let right = Panel { texts, ..Panel::new((length, "requests in the minute after it, % of capacity"), after) };
+    Ok(draw(&title, &subtitle, &[left, right]))
 }
 
 /// A limit that changes: what is used of it, and what fails.

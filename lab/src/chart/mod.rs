@@ -42,6 +42,7 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "copy" => in_bars::copy(report),
         "faults" => ranked::faults(report),
         "layers" => in_lines::layers(report),
+        "lengths" => in_lines::lengths(report),
         "outage" => in_bars::outage(report),
         "partial" => in_lines::partial(report),
         "restart" => in_lines::restart(report),

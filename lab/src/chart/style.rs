@@ -131,6 +131,7 @@ pub(super) const INK: Look = Look::new("ink", "5 4", Marker::None);
 pub(super) fn look(name: &str) -> Look {
     match name {
         "no retries" | "no jitter" | "limit" => GREY,
+        "patient" => Look::new("green", "", Marker::Square),
         YOURS => Look::new("sky", "3 3", Marker::Triangle),
         "adaptive" | "timeout" => Look::new("orange", "", Marker::Diamond),
         "evidence" | "paced" | "p95" | "equal jitter" | "conflict" => Look::new("green", "6 3", Marker::Square),

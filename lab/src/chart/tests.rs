@@ -11,12 +11,13 @@ use std::time::Duration;
 
 /// Each scenario with a picture: how its title begins with the committed results, a strategy, a value of it that refutes the title,
 /// and a strategy whose line can stand for the user's own one.
-const CLAIMS: [(&str, &str, &str, f64, &str); 10] = [
+const CLAIMS: [(&str, &str, &str, f64, &str); 11] = [
     ("changing", "A changing limit: retries without a quota lose up to ", "paced", 0.1, "adaptive, no quota"),
     ("contention", "Many clients write one row: jitter saves ", "no jitter", 1.0, "new(), as shipped"),
     ("copy", "A bulk copy against a limit: retries lose up to ", "paced", 2000.0, "adaptive, no quota"),
     ("faults", "Below 80 % of the ideal: new() in ", "evidence", 50.0, "new()"),
     ("layers", "Retries of 3 services in a row multiply: ", "quota", 100.0, "no retries"),
+    ("lengths", "A 10 s outage: ", "patient", 50.0, "new()"),
     ("outage", "After a 10 s stall, retries delay the recovery ", "new(), no quota", 20.0, "aws_2_1()"),
     ("partial", "Retries without a quota load a failing server up to ", "new()", 3.5, "no retries"),
     ("restart", "A server is away for 0.7 s: full jitter loses ", "equal jitter", 50.0, "new(), as shipped"),

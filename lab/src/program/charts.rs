@@ -32,7 +32,7 @@ pub(super) struct Charts {
     /// The pages with tables and numbers of results, between markers.
     #[arg(
         long,
-        default_values = ["docs/choosing.md", "docs/performance.md", "lab/results/README.md", "retry-fleet/README.md"],
+        default_values = ["docs/choosing.md", "docs/comparison.md", "docs/performance.md", "lab/results/README.md", "retry-fleet/README.md"],
         value_name = "FILE"
     )]
     pages: Vec<PathBuf>,
@@ -82,7 +82,7 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, the loop, and one
+/// Draws all pictures, by name: one for each scenario that has one, the recovery, the loop, and one
 /// operation.
 fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();

@@ -16,7 +16,7 @@ use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::Clock;
-use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -145,6 +145,15 @@ pub fn strategies(max_attempts: u32) -> Vec<Strategy> {
     ]
 }
 
+/// Returns the strategies of the copy: those that other scenarios on limits have, too, and the recommended one.
+fn with_patient(max_attempts: u32) -> Vec<Strategy> {
+    let mut strategies = strategies(max_attempts);
+    let patient = move |seed| PatientRetryStrategy::new().max_attempts(max_attempts.max(1)).seed(seed);
+    // It is beside `new()`.
+    strategies.insert(2, Strategy::of("patient", patient));
+    strategies
+}
+
 #[derive(Default)]
 struct Tally {
     begun: u64,
@@ -208,7 +217,7 @@ pub(super) fn measures(options: &Options, runs: &[Outcome]) -> Vec<Spread> {
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(strategies(options.max_attempts))
+        .with(with_patient(options.max_attempts))
         .into_iter()
         .flat_map(|strategy| options.workers.iter().map(move |&workers| Case { strategy: strategy.clone(), workers }))
         .collect();

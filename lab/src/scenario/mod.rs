@@ -7,6 +7,7 @@ pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
 pub mod layers;
+pub mod lengths;
 mod limited;
 pub mod many;
 pub mod outage;
@@ -58,6 +59,7 @@ pub const SCENARIOS: &[Scenario] = &[
     layers::SCENARIO,
     faults::SCENARIO,
     outlast::SCENARIO,
+    lengths::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
     worlds::SCENARIO,

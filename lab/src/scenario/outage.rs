@@ -17,9 +17,9 @@ use crate::servers::FifoServer;
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::Random;
-use retry_core::StandardRetryStrategy;
 use retry_core::quota::NoQuota;
 use retry_core::time::{Clock, Timer, Timestamp};
+use retry_core::{PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -140,6 +140,7 @@ fn strategies() -> Vec<(Strategy, bool)> {
     vec![
         (Strategy::no_retries(), false),
         (Strategy::of("new()", |seed| StandardRetryStrategy::new().seed(seed)), true),
+        (Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)), true),
         (Strategy::of("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)), true),
         (Strategy::of("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)), false),
     ]

@@ -17,7 +17,7 @@ use crate::world::Random;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::{Refund, RetryCosts};
 use retry_core::time::Timer;
-use retry_core::{RetryQuota, StandardRetryStrategy};
+use retry_core::{PatientRetryStrategy, RetryQuota, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -107,6 +107,7 @@ pub fn strategies() -> Vec<Strategy> {
         }),
         Strategy::of("10 % of successes", budget),
         Strategy::of("new()", |seed| StandardRetryStrategy::new().seed(seed)),
+        Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed)),
         Strategy::of("aws_2_0()", |seed| StandardRetryStrategy::aws_2_0().seed(seed)),
         Strategy::of("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
     ]

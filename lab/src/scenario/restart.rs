@@ -11,7 +11,7 @@ use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::Random;
 use retry_core::time::Timer;
-use retry_core::{Clock, Jitter, StandardRetryStrategy};
+use retry_core::{Clock, Jitter, PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -88,6 +88,7 @@ pub fn strategies(options: &Options) -> Vec<Strategy> {
         with("equal jitter", Jitter::Equal),
         with("no jitter", Jitter::None),
         Strategy::of("new(), as shipped", |seed| StandardRetryStrategy::new().seed(seed)),
+        Strategy::of("patient, as shipped", |seed| PatientRetryStrategy::new().seed(seed)),
     ]
 }
 

@@ -59,6 +59,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
                 "worlds": [{ "name": "down", "fault_s": 3, "faults": [{ "fault": "down" }] }, { "name": "jobs", "jobs": { "calls": 3 } }]
             }),
         ),
+        ("lengths", json!({ "rate": 30.0, "lengths_s": [3], "after_s": 92, "processes": 2, "seeds": 2 })),
         (
             "fleet",
             json!({ "processes": [5], "fault_after_s": 5, "longest_recovery_s": 30, "faults": ["stall", "down for 1 s"] }),

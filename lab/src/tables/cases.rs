@@ -75,6 +75,13 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         what: "a bulk copy by 64 workers",
+        own: &["patient", "64"],
+        others: &[&["backon", "64"], &["tokio-retry2", "64"], &["adaptive", "64"], &["paced", "64"]],
+        why: "It limits retries, and not first attempts. Its quota pays for most retries, and the delays of the others are longer.",
+        ..COPY
+    },
+    Case {
+        what: "a bulk copy by 64 workers",
         own: &["new(), no quota", "64"],
         others: &[&["backon", "64"], &["tokio-retry2", "64"]],
         why: "The delays of the others are at least half of 1 s, 2 s and 4 s, and full jitter makes less (B1).",
@@ -113,6 +120,18 @@ pub(super) const CASES: &[Case] = &[
         own: &["quota"],
         others: &[&["aws-smithy-runtime, standard"]],
         why: "A full quota pays for 100 retries after a failure, theirs for 50 after a status of 500.",
+        ..COPY
+    },
+    Case {
+        scenario: "layers",
+        table: "layers",
+        what: "services in a row",
+        measure: "highest load, 1/s",
+        unit: "requests in the worst second",
+        own: &["patient"],
+        others: &[&["quota"], &["tower"], &["aws-smithy-runtime, standard"]],
+        why: "After the outage, the calls that wait in each service are sent as fast as the last service answers, which has no limit \
+              here.",
         ..COPY
     },
     Case {

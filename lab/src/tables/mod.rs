@@ -29,7 +29,7 @@ pub struct Results {
 }
 
 /// The scenarios of [`Results::peers`].
-pub const PEERS: [&str; 4] = ["outage", "layers", "partial", "copy"];
+pub const PEERS: [&str; 5] = ["outage", "layers", "lengths", "partial", "copy"];
 
 impl Results {
     fn full(&self, scenario: &str) -> Result<&Report, Missing> {
@@ -87,9 +87,10 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "faults" => quotas::faults(results.full("faults")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "fleets" => quotas::fleets(results.full("fleet")?),
-        "fleets in short" => quotas::fleets_in_short(results.full("fleet")?),
         "hedges" => servers::hedges(results.full("tail")?),
         "layers" => servers::layers(results.full("layers")?),
+        "lengths" => servers::lengths(results.full("lengths")?),
+        "lost calls beside other crates" => failing::lost(results),
         "many" => many(results.full("many")?),
         "levels" => levels(results.full("layers")?),
         "outage" => servers::outage(results.full("outage")?),

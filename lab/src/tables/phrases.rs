@@ -15,6 +15,8 @@ pub(super) fn phrase(name: &str, results: &Results) -> Result<String, Missing> {
             mid(results, "tail", "tail", &["slow requests", "4", "2", "0.8", "limit of 50 ms"], "failed, %", 0)
         }
         "load-of-three-layers" => mid(results, "layers", "layers", &["no quota"], "during", 0),
+        "lost-of-an-outage" => lost_of_an_outage(results),
+        "load-of-waiting-layers" => load_of_waiting_layers(results),
         "ideal-of-the-copy" => ideal(results),
         "really-bridged" => processes::bridged(&results.processes, "patient"),
         "really-bridged-by-new" => processes::bridged(&results.processes, "new()"),
@@ -51,6 +53,19 @@ fn by_processes(results: &Results, name: &str, fault: &str, quotas: &str) -> Res
     };
     let (few, many) = (of("100")?, of("1000")?);
     Ok(if few == many { few } else { format!("{few} to {many}") })
+}
+
+/// Returns the calls of an outage of 10 s that the patient strategy loses, in percent.
+fn lost_of_an_outage(results: &Results) -> Result<String, Missing> {
+    let bridged = found(results, "lengths", "lengths", &["patient", "10"], "bridged, %")?;
+    Ok(fixed(100.0 - bridged.mid.unwrap_or(0.0), 1))
+}
+
+/// Returns the most requests per second to the last of some services after an outage, as a multiple of what users send.
+fn load_of_waiting_layers(results: &Results) -> Result<String, Missing> {
+    let highest = found(results, "layers", "layers", &["patient"], "highest load, 1/s")?;
+    let rate = results.full("layers")?.options["rate"].as_f64().unwrap_or(f64::NAN);
+    Ok(fixed(highest.mid.unwrap_or(f64::NAN) / rate, 1))
 }
 
 /// Returns the seconds of the fastest client that could be.

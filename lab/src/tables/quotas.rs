@@ -62,15 +62,3 @@ pub(super) fn fleets(report: &Report) -> Result<Rows, Missing> {
     }
     Ok(rows)
 }
-
-/// The faults in which sharing matters most.
-pub(super) fn fleets_in_short(report: &Report) -> Result<Rows, Missing> {
-    const SHOWN: [&str; 3] = ["stall at 93 %", "the last of three is down", "50 % fail, spare 100 %"];
-    let rows = fleets(report)?;
-    Ok(rows
-        .into_iter()
-        .enumerate()
-        .filter(|(index, row)| *index == 0 || SHOWN.contains(&row[0].as_str()))
-        .map(|(_, row)| row)
-        .collect())
-}

@@ -28,6 +28,30 @@ pub(super) fn outage(report: &Report) -> Result<Rows, Missing> {
     Ok(rows)
 }
 
+/// Outages by their length: a row for each strategy and measure, a column for each length.
+pub(super) fn lengths(report: &Report) -> Result<Rows, Missing> {
+    const MEASURES: [(&str, usize); 4] = [
+        ("bridged, %", 1),
+        ("attempts per operation", 2),
+        ("requests in the minute after, % of the capacity", 0),
+        ("lost in the minute after, %", 1),
+    ];
+    let table = table(report, "lengths")?;
+    let lengths = distinct(table, 1);
+    let mut rows = vec![row(&["measure", "strategy"])];
+    rows[0].extend(lengths.iter().map(|length| format!("{length} s")));
+    for (measure, decimals) in MEASURES {
+        for strategy in distinct(table, 0) {
+            let mut cells = vec![measure.to_owned(), name(&strategy)];
+            for length in &lengths {
+                cells.push(median(value(table, &[&strategy, length], measure)?, 1.0, decimals));
+            }
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
+}
+
 /// Clients that write the same row.
 pub(super) fn contention(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "contention")?;

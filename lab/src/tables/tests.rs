@@ -96,8 +96,23 @@ fn a_table_has_the_numbers_of_the_results() {
     set(&mut results.peers, "layers", &["quota"], 3, 777.0);
     set(&mut results.peers, "outage", &["0.8", "new()", "1"], 0, 88.0);
     let table = table(name, &results);
-    assert!(table.contains("\n| `new()` | 88 | 81.4 | 1.16 | 777 |\n"), "{table}");
-    assert!(table.contains("\n| `new()`, no quota | never |  |  | 6,914 |\n"), "{table}");
+    assert!(table.contains("\n| `new()` | 88 | 99.9 | 0 | 81.4 | 1.16 | 777 |\n"), "{table}");
+    assert!(table.contains("\n| `new()`, no quota | never | 71.8 | 98.4 |  |  | 6,914 |\n"), "{table}");
+}
+
+#[test]
+fn outages_by_their_length_are_in_tables_and_sentences() {
+    let mut results = results();
+    set(&mut results.full, "lengths", &["patient", "10"], 0, 77.7);
+    assert!(table("lengths", &results).contains("| 77.7 |"));
+    let phrase = |name: &str| filled(&format!("<!--lab:{name}--><!--end-->"), &results).unwrap();
+    assert_eq!(phrase("lost-of-an-outage"), "<!--lab:lost-of-an-outage-->22.3<!--end-->");
+    set(&mut results.full, "layers", &["patient"], 3, 777.0);
+    let phrase = |name: &str| filled(&format!("<!--lab:{name}--><!--end-->"), &results).unwrap();
+    assert_eq!(phrase("load-of-waiting-layers"), "<!--lab:load-of-waiting-layers-->7.8<!--end-->");
+    set(&mut results.peers, "lengths", &["tower", "10"], 0, 22.2);
+    let table = table("lost calls beside other crates", &results);
+    assert!(table.contains("\n| tower | 96.2 | 77.8 | 0 |\n"), "{table}");
 }
 
 #[test]

@@ -20,9 +20,9 @@ use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::{Random, request};
 use levels::Levels;
-use retry_core::StandardRetryStrategy;
 use retry_core::quota::NoQuota;
 use retry_core::time::{Timer, Timestamp};
+use retry_core::{PatientRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -118,6 +118,9 @@ pub fn strategies(options: &Options) -> Vec<Strategy> {
         Strategy::no_retries(),
         Strategy::of("no quota", move |seed| strategy(seed).with_quota(NoQuota)),
         Strategy::of("quota", strategy),
+        Strategy::of("patient", move |seed| {
+            PatientRetryStrategy::new().max_attempts(attempts).backoff(base, Duration::from_secs(20)).seed(seed)
+        }),
     ]
 }
 

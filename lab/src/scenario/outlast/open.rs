@@ -14,8 +14,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The minute after the fault, and the time of an operation that begins in it and lives long, in seconds.
-const BYSTANDERS_S: u32 = 60 + 32;
+/// The minute after the fault.
+const MINUTE_S: u32 = 60;
+
+/// This minute, and the time of an operation that begins in it and lives long, in seconds.
+const BYSTANDERS_S: u32 = MINUTE_S + 32;
 
 /// What is measured of the runs of a seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +27,8 @@ pub struct Measured {
     pub bridged: f64,
     /// The attempts in the fault for each operation that begins in it.
     pub load: f64,
+    /// The attempts in the minute after the fault for each operation that begins in it.
+    pub load_after: f64,
     /// The seconds from the end of the fault to the recovery, or `None` if there is none.
     pub recovery_s: Option<f64>,
     /// The operations of the minute after the fault that are lost, in percent.
@@ -37,6 +42,7 @@ impl Measured {
         Self {
             bridged: outcome.bridged(from, to),
             load: outcome.load(from, to),
+            load_after: outcome.load(to, to + MINUTE_S as usize),
             recovery_s: outcome.recovery(to, end as usize),
             bystanders_lost: outcome.bystanders(to),
         }
