@@ -27,23 +27,10 @@ pub struct StandardRetryToken {
     delay_source: DelaySource,
 }
 
-/// A number that is aligned like its halves, because the padding between larger fields would make futures larger.
+/// A number that is aligned like its half, because the padding between larger fields would make futures larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Packed([u32; 2]);
-
-impl Packed {
-    #[expect(clippy::cast_possible_truncation, reason = "each half is kept")]
-    #[inline]
-    const fn new(number: u64) -> Self {
-        Self([number as u32, (number >> 32) as u32])
-    }
-
-    #[inline]
-    const fn get(self) -> u64 {
-        let [low, high] = self.0;
-        low as u64 | (high as u64) << 32
-    }
-}
+#[repr(Rust, packed(4))]
+struct Packed(u64);
 
 impl RetryToken for StandardRetryToken {
     #[inline]
@@ -54,7 +41,7 @@ impl RetryToken for StandardRetryToken {
     #[inline]
     fn delay(&self) -> Duration {
         // The minimum changes nothing. With it, the compiler knows that there is no second to carry.
-        Duration::new(self.delay_secs.get(), self.delay_nanos.min(Duration::MAX.subsec_nanos()))
+        Duration::new(self.delay_secs.0, self.delay_nanos.min(Duration::MAX.subsec_nanos()))
     }
 
     #[inline]
@@ -80,7 +67,7 @@ impl StandardRetryToken {
     const fn next(self, delay: Duration, delay_source: DelaySource, paid: u32) -> Self {
         Self {
             issuer: self.issuer,
-            delay_secs: Packed::new(delay.as_secs()),
+            delay_secs: Packed(delay.as_secs()),
             delay_nanos: delay.subsec_nanos(),
             attempt: self.attempt.saturating_add(1),
             paid,
@@ -105,7 +92,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// Returns the identity of this strategy: its address, or under a test guard the number of the guard's copy.
     #[inline]
     fn identity(&self) -> Packed {
-        Packed::new(self.switch.number_of_copy().unwrap_or_else(|| std::ptr::from_ref(self).addr()) as u64)
+        Packed(self.switch.number_of_copy().unwrap_or_else(|| std::ptr::from_ref(self).addr()) as u64)
     }
 
     /// Returns the maximum number of attempts in effect: the one that a test guard sets, or otherwise this one.
@@ -321,7 +308,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     fn acquire_initial_token(&self, _: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
         Ok(StandardRetryToken {
             issuer: self.identity(),
-            delay_secs: Packed::new(0),
+            delay_secs: Packed(0),
             delay_nanos: 0,
             attempt: NonZeroU32::MIN,
             paid: 0,
