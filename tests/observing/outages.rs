@@ -112,7 +112,7 @@ fn another_wait_soon_after_belongs_to_the_same_outage() {
         assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\""]);
         service.answers();
         let [over] = &*subscribed.take() else { panic!("one warning") };
-        assert!(over.ends_with(&format!("waits={waits} in_vain=0")), "{over}");
+        assert!(over.ends_with(&format!("waits={waits} in_vain={waits}")), "dropped: {over}");
     }
 }
 
@@ -126,8 +126,24 @@ fn an_outage_is_not_over_while_an_operation_waits_as_long_as_the_server_asked() 
     (0..50).for_each(|_| service.answers());
     assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\""]);
     service.strategy.release(token);
+    (0..15).for_each(|_| service.answers());
+    assert_eq!(subscribed.take(), [""; 0]);
     service.answers();
-    assert_eq!(subscribed.take().len(), 1);
+    let over = "service_recovered strategy=\"store\" lasted_ms=5000 waits=1 in_vain=1";
+    assert_eq!(subscribed.take(), [over]);
+}
+
+// Rule O19.
+#[test]
+fn the_wait_of_a_dropped_operation_lasts_until_the_next_call() {
+    let (subscribed, service) = (Subscribed::new(), Service::new(waits()));
+    let token = service.joins();
+    service.clock.advance(secs(3));
+    service.strategy.release(token);
+    service.clock.advance(secs(2));
+    (0..16).for_each(|_| service.answers());
+    let over = "service_recovered strategy=\"store\" lasted_ms=5000 waits=1 in_vain=1";
+    assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\"", over]);
 }
 
 // Rules O10, O19.
@@ -140,7 +156,7 @@ fn the_warnings_of_a_scope_have_its_name() {
     service.strategy.release(token);
     assert_eq!(subscribed.take(), ["service_unavailable strategy=\"tenant a\""]);
     (0..16).for_each(|_| service.answers());
-    let over = "service_recovered strategy=\"tenant a\" lasted_ms=0 waits=1 in_vain=0";
+    let over = "service_recovered strategy=\"tenant a\" lasted_ms=0 waits=1 in_vain=1";
     assert_eq!(subscribed.take(), [over]);
 }
 

@@ -16,8 +16,7 @@ pub struct Report<R> {
     pub attempts: u32,
     /// The reason why there was no further attempt; `None` after a success.
     pub reason: Option<RetryError>,
-    /// The time for which the operation [waited for the service](crate::PatientRetryStrategy). A wait that a [`Stop`](crate::Stop) ended
-    /// is not part of it.
+    /// The time for which the operation [waited for the service](crate::PatientRetryStrategy), all its waits together.
     pub waited: Duration,
     /// The time from the start of the operation to the last outcome, waits included, by the clock of the timer. An
     /// async operation starts with its first poll.

@@ -68,7 +68,7 @@ pub struct Operation<K, L: TimeLimits, N> {
     /// the state of the token would take four instructions.
     is_unmade: bool,
     /// Whether the operation has not slept the token's delay yet.
-    is_delayed: bool,
+    is_delay_due: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,
     limits: L,
@@ -106,7 +106,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 impl<K, L: TimeLimits, N> Operation<K, L, N> {
     #[inline]
     const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
-        Self { token, is_unmade, is_delayed: true, is_unlimited: false, limits, stopped: None, observed, record }
+        Self { token, is_unmade, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The token of an operation, and the guard that releases it if the attempt is given up.
 
 use crate::strategy::{DelaySource, RetryStrategy, RetryToken};
+use crate::time::Timestamp;
 use std::time::Duration;
 
 /// The state of an operation's token.
@@ -13,21 +14,21 @@ pub(super) enum TokenState<K> {
     /// The token was given back to the strategy.
     Returned,
     /// The token was released because its attempt was not sent.
-    Unsent(Sent),
+    Unsent(Progress),
     /// The service did not recover while the operation waited for it. The token was released.
-    NoRecovery(Sent),
+    NoRecovery(Progress),
 }
 
 /// What an operation has done so far.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct Progress {
     /// The number of attempts, including the current one.
     pub(super) attempts: u32,
     /// The time for which the operation has waited for the service, in milliseconds, because a `Duration` would make tokens larger.
     waited: u32,
 }
 
-impl Sent {
+impl Progress {
     #[inline]
     pub(super) const fn without_waiting(attempts: u32) -> Self {
         Self { attempts, waited: 0 }
@@ -35,7 +36,7 @@ impl Sent {
 
     #[inline]
     pub(super) fn of(token: &impl RetryToken) -> Self {
-        Self { attempts: token.attempt(), waited: token.waited().as_millis().try_into().unwrap_or(u32::MAX) }
+        Self { attempts: token.attempt(), waited: millis(token.waited()) }
     }
 
     /// Returns the time for which the operation has waited for the service.
@@ -44,10 +45,15 @@ impl Sent {
         Duration::from_millis(self.waited as u64)
     }
 
-    /// Returns this without the current attempt, which was not sent.
-    pub(super) const fn without_current(self) -> Self {
-        Self { attempts: self.attempts.saturating_sub(1), ..self }
+    /// Returns this of an operation whose token is given up before its attempt is sent.
+    fn unsent(token: &impl RetryToken, now: Timestamp) -> Self {
+        Self { attempts: token.attempt().saturating_sub(1), waited: millis(token.waited_at(now)) }
     }
+}
+
+#[inline]
+fn millis(time: Duration) -> u32 {
+    time.as_millis().try_into().unwrap_or(u32::MAX)
 }
 
 impl<K: RetryToken> TokenState<K> {
@@ -71,18 +77,30 @@ impl<K: RetryToken> TokenState<K> {
 
     /// Returns what the operation has done so far, with the attempt that the token is for.
     #[inline]
-    pub(super) fn sent(&self) -> Sent {
+    pub(super) fn progress(&self) -> Progress {
         match self {
-            Self::Held(token) => Sent::of(token),
-            Self::Refused | Self::Returned => Sent::without_waiting(1),
-            Self::Unsent(sent) | Self::NoRecovery(sent) => *sent,
+            Self::Held(token) => Progress::of(token),
+            Self::Refused | Self::Returned => Progress::without_waiting(1),
+            Self::Unsent(progress) | Self::NoRecovery(progress) => *progress,
+        }
+    }
+
+    /// Returns what the operation has done so far, without the attempt that the token is for, which is not sent.
+    pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Progress {
+        match self {
+            Self::Held(token) if K::may_wait() => Progress::unsent(token, now()),
+            _ => Progress::without_waiting(self.attempts().saturating_sub(1)),
         }
     }
 
     /// Returns the number of attempts, including the one that the token is for.
     #[inline]
     pub(super) fn attempts(&self) -> u32 {
-        self.sent().attempts
+        match self {
+            Self::Held(token) => token.attempt(),
+            Self::Refused | Self::Returned => 1,
+            Self::Unsent(progress) | Self::NoRecovery(progress) => progress.attempts,
+        }
     }
 }
 

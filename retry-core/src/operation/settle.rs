@@ -1,7 +1,7 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
 use super::driver::{Driver, Plain};
-use super::release::{ReleaseGuard, Sent, TokenState};
+use super::release::{Progress, ReleaseGuard, TokenState};
 use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, RefusedPoll, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
@@ -17,7 +17,7 @@ pub(crate) enum Decision {
     Retry,
     /// The outcome is final.
     Stop {
-        sent: Sent,
+        progress: Progress,
         /// The reason why there is no further attempt; `None` after a success.
         reason: Option<RetryError>,
     },
@@ -74,10 +74,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             RetryDirective::Succeed { .. } => self.succeed_unsent(call),
             // By reference, so that a success does not write a directive to memory.
             directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
-                let sent = self.token.sent();
+                let progress = self.token.progress();
                 match self.fail(call, &directive, driver) {
                     Ok(()) => Decision::Retry,
-                    Err(reason) => Decision::Stop { sent, reason: Some(reason) },
+                    Err(reason) => Decision::Stop { progress, reason: Some(reason) },
                 }
             }
         }
@@ -103,16 +103,16 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        let (sent, recorded) = if self.is_unmade {
+        let (progress, recorded) = if self.is_unmade {
             call.strategy.record_first_success(&success, &call.clock());
-            (Sent::without_waiting(1), true)
+            (Progress::without_waiting(1), true)
         } else if let TokenState::Held(token) = self.token.take() {
-            (Sent::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
+            (Progress::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
         } else {
-            (Sent::without_waiting(1), false)
+            (Progress::without_waiting(1), false)
         };
-        self.tell_success(call, sent.attempts, recorded);
-        Decision::Stop { sent, reason: None }
+        self.tell_success(call, progress.attempts, recorded);
+        Decision::Stop { progress, reason: None }
     }
 
     /// Settles a success of an attempt that was not sent. The service was not called, so there is nothing to record.
@@ -121,10 +121,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
     ) -> Decision {
-        let sent = self.token.sent();
+        let progress = self.token.progress();
         self.release(call);
-        self.tell_success(call, sent.attempts, false);
-        Decision::Stop { sent, reason: None }
+        self.tell_success(call, progress.attempts, false);
+        Decision::Stop { progress, reason: None }
     }
 
     /// Lets the strategy decide on a failure. Returns the reason if no attempt follows.
@@ -152,11 +152,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         };
         let attempts = self.tell_attempt_failed(call, failure);
         // The strategy is asked before it takes the token.
-        let mut delay = Duration::default();
+        let mut held = None;
         if L::IS_LONG_POLLING {
             self.make_token(call.strategy, &call.clock());
             if let TokenState::Held(token) = &self.token {
-                delay = call.strategy.refused_delay(token, &failure);
+                let delay = call.strategy.refused_delay(token, &failure);
+                held = (!delay.is_zero() && !is_prevented).then(|| (delay, Progress::of(token)));
             }
         }
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
@@ -175,7 +176,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             }
             Ok(token) => {
                 self.token = TokenState::Held(token);
-                self.is_delayed = true;
+                self.is_delay_due = true;
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
                     call.tell_nesting(&self.observed, self.record.mark());
@@ -184,10 +185,10 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }
-            Err(RetryError::QuotaExhausted) if !delay.is_zero() && !is_prevented => {
-                self.hold_poll(call, &failure, attempts, delay, driver)
-            }
-            Err(reason) => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),
+            Err(reason) => match held {
+                Some(held) if reason == RetryError::QuotaExhausted => self.hold_poll(call, &failure, held, driver),
+                _ => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),
+            },
         }
     }
 
@@ -198,16 +199,16 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
         failure: &Failure,
-        attempts: u32,
-        delay: Duration,
+        (delay, progress): (Duration, Progress),
         driver: impl Driver,
     ) -> Result<(), RetryError> {
+        let attempts = progress.attempts;
         let error_type = failure.error_type();
         let Ok(wait) = self.limits.shorten(delay, &call.timer()) else {
             return Err(self.stop(call, error_type, attempts, RetryError::QuotaExhausted, driver));
         };
-        self.token = TokenState::Unsent(Sent::without_waiting(attempts));
-        self.is_delayed = true;
+        self.token = TokenState::Unsent(progress);
+        self.is_delay_due = true;
         self.limits.refuse(RefusedPoll { error_type, wait });
         self.tell_held_back(call, attempts, wait);
         Ok(())
@@ -222,17 +223,17 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         driver: impl Driver,
     ) -> Decision {
-        let (sent, was_sent) = (self.token.sent(), driver.was_sent());
+        let (progress, was_sent) = (self.token.progress(), driver.was_sent());
         let (reason, error_type) = match self.token {
             TokenState::NoRecovery(_) => (RetryError::NoRecovery, None),
             _ => self.limits.end(),
         };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
-        let reason = self.stop(call, error_type, sent.attempts, reason, driver);
+        let reason = self.stop(call, error_type, progress.attempts, reason, driver);
         if !was_sent {
             self.release(call);
         }
-        Decision::Stop { sent, reason: Some(reason) }
+        Decision::Stop { progress, reason: Some(reason) }
     }
 
     /// Ends an operation whose attempt was cut, and returns its outcome; otherwise returns the outcome of the attempt.
@@ -283,8 +284,8 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         L: LimitsOn<R>,
     {
         match decision {
-            Decision::Stop { sent, reason } => {
-                let (attempts, waited) = (sent.attempts, sent.waited());
+            Decision::Stop { progress, reason } => {
+                let (attempts, waited) = (progress.attempts, progress.waited());
                 ControlFlow::Break(End { outcome: explored::last(outcome), attempts, waited, reason })
             }
             Decision::Retry => {

@@ -1,13 +1,13 @@
 //! The waits before an attempt: the token's delay, which is slept once, and the waits for a limiter.
 
 use super::record::SkippedWait;
-use super::release::{ReleaseGuard, TokenState};
+use super::release::{Progress, ReleaseGuard, TokenState};
 use super::{Call, Operation, OperationOf, OptionalObserver, Stop, TimeLimits};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{DelaySource, LazyWaker, RetryStrategy, RetryToken};
-use crate::time::{Clock, Timer};
+use crate::time::{Clock, Timer, Timestamp};
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -142,12 +142,12 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the token has a delay before its attempt, or a long poll has to wait.
     #[inline]
-    fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
+    fn has_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
+        let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
             || operation.limits.refused().is_some();
         guard.disarm();
-        is_delayed
+        has_delay
     }
 
     /// Returns the length and the reason of the next wait, or `None` if the attempt is due or will not be made: first the token's delay,
@@ -162,7 +162,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         // An unmade token waits for nothing.
         let is_unmade = operation.is_unmade;
-        if !is_unmade && mem::take(&mut operation.is_delayed) && self.is_delayed(operation) {
+        if !is_unmade && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
             return self.next_delay(operation);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
@@ -176,7 +176,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
-                    guard.end();
+                    guard.end(|| self.clock().now());
                     return None;
                 }
                 Ready::Now | Ready::After(_) | Ready::Stop if waits => {
@@ -191,7 +191,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
         if operation.stopped.is_some() {
-            guard.give_up();
+            guard.give_up(|| self.clock().now());
             return None;
         }
         let attempt = guard.token.attempts();
@@ -214,7 +214,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, &self.timer());
         if operation.stopped.is_some() {
-            guard.give_up();
+            guard.give_up(|| self.clock().now());
             return None;
         }
         guard.disarm();
@@ -251,12 +251,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             }
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.stop().is_some_and(Stop::is_stopped) => {
-                guard.end();
+                guard.end(|| self.clock().now());
                 None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
-                guard.give_up();
+                guard.give_up(|| self.clock().now());
                 None
             }
         }
@@ -306,18 +306,19 @@ impl Reason {
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because its attempt ended before it was sent.
     #[cold]
-    fn give_up(self) {
-        let sent = self.token.sent().without_current();
-        if let TokenState::Held(token) = mem::replace(self.token, TokenState::Unsent(sent)) {
-            self.strategy.release(token);
-        }
+    fn give_up(self, now: impl FnOnce() -> Timestamp) {
+        self.release(TokenState::Unsent, now);
     }
 
     /// Releases the token, because the service did not recover while the operation waited for it.
     #[cold]
-    fn end(self) {
-        let sent = self.token.sent().without_current();
-        if let TokenState::Held(token) = mem::replace(self.token, TokenState::NoRecovery(sent)) {
+    fn end(self, now: impl FnOnce() -> Timestamp) {
+        self.release(TokenState::NoRecovery, now);
+    }
+
+    fn release(self, state: impl FnOnce(Progress) -> TokenState<S::Token>, now: impl FnOnce() -> Timestamp) {
+        let unsent = self.token.unsent(now);
+        if let TokenState::Held(token) = mem::replace(self.token, state(unsent)) {
             self.strategy.release(token);
         }
     }

@@ -161,7 +161,8 @@ pub trait RetryQuota {
     /// Records that a retry of the named strategy was refused, because this quota could not pay `cost`.
     ///
     /// A strategy calls it directly after the refusal, with the cost in its settings. A [`TokenBucket`] then warns that it ran
-    /// dry. The default does nothing.
+    /// dry. The default does nothing. A [`PatientRetryStrategy`](crate::PatientRetryStrategy) warns itself, and calls it only if no
+    /// operation may wait.
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         let _ = (cost, strategy);
     }

@@ -7,7 +7,7 @@ use crate::strategy::{
     StrategyName, Switch, Switched, forward_strategy,
 };
 use crate::support::{KeptInWait, KeptOutcome};
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -142,6 +142,10 @@ impl RetryToken for ErasedToken {
 
     fn waited(&self) -> Duration {
         self.token.waited()
+    }
+
+    fn waited_at(&self, now: Timestamp) -> Duration {
+        self.token.waited_at(now)
     }
 
     /// The strategy behind the handle may let operations wait.

@@ -1,6 +1,7 @@
 //! Tokens: the state that a strategy keeps for one operation.
 
 use crate::support::KeptOutcome;
+use crate::time::Timestamp;
 use std::time::Duration;
 
 /// The state of one operation, issued by a [`RetryStrategy`](crate::RetryStrategy) and returned to it.
@@ -78,6 +79,12 @@ pub trait RetryToken {
     #[inline]
     fn waited(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// Returns the time that the operation has waited for the service up to this time.
+    #[doc(hidden)]
+    fn waited_at(&self, _now: Timestamp) -> Duration {
+        self.waited()
     }
 
     /// Returns whether an operation with such a token may wait for the service.

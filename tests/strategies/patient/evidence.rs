@@ -155,6 +155,19 @@ fn the_first_success_of_a_process_sends_nobody() {
     assert_eq!(line.sent([&mut token]), [true]);
 }
 
+// Rules U8, U16.
+#[test]
+fn what_no_operation_has_time_for_is_not_saved_for_later_ones() {
+    let line = Line::of(waits_with(2));
+    let short = Failure::of(&Failed::SAFE).with_attempt_timeout(Some(secs(1)));
+    let _without_time = line.joins_after(&short.with_remaining(Some(millis(250))));
+    let hinted = Failure::of(&Failed::SAFE.after(millis(10)));
+    let tokens = [(); 3].map(|()| line.strategy.refresh_retry_token(line.begin(), &hinted, &line.clock).unwrap());
+    (0..6).for_each(|_| line.answers(10));
+    let [mut first, mut second, mut third] = tokens;
+    assert_eq!([&mut first, &mut second, &mut third].map(|token| line.ask(token) == Ready::Now), [true, false, false]);
+}
+
 // Rule U10.
 #[test]
 fn a_faster_success_lowers_the_least_latency_immediately() {

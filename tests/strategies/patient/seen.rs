@@ -1,16 +1,37 @@
 //! What observers see of waits.
 
 use super::{Line, Waits, waits_with};
-use crate::support::{Failed, Flaky, millis, secs};
+use crate::support::{Failed, Flaky, millis, poll_once, secs};
 use retry_core::quota::QuotaMode;
 use retry_core::strategy::DelaySource;
+use retry_core::time::{ManualTimer, Timer, Timestamp};
 use retry_core::{
-    Event, EventKind, Observer, PatientRetryStrategy, RetryError, RetryErrorType, RetryStrategy, RetryToken,
+    Clock, Event, EventKind, Observer, PatientRetryStrategy, RetryError, RetryErrorType, RetryStrategy, RetryToken,
     StandardRetryStrategy, Stop, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::future::ready;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+/// A clock that shows a later time at each reading.
+struct Advancing(ManualTimer);
+
+impl Clock for Advancing {
+    fn now(&self) -> Timestamp {
+        self.0.advance(millis(1));
+        self.0.now()
+    }
+}
+
+impl Timer for Advancing {
+    type Sleep = <ManualTimer as Timer>::Sleep;
+
+    fn sleep(&self, duration: Duration) -> Self::Sleep {
+        self.0.sleep(duration)
+    }
+}
 
 #[derive(Default)]
 struct Seen(RefCell<Vec<(EventKind, u32, Duration)>>);
@@ -74,16 +95,18 @@ async fn a_report_has_the_time_of_all_waits() {
     let service = Flaky::new(1, Failed::SAFE);
     let hinted = Flaky::new(1, Failed::SAFE.after(secs(3)));
     for (service, elapsed) in [(service, 1), (hinted, 4)] {
-        let (strategy, waited) = (waits_with(3), Cell::new(None));
+        let strategy = waits_with(3);
         let report = retry(&strategy, || ready(service.call())).report().await;
         assert_eq!((report.outcome, report.waited, report.elapsed), (Ok(2), secs(1), secs(elapsed)));
-        #[retryable(strategy = strategy, on_end = |report| waited.set(Some(report.waited)))]
-        async fn fetch(strategy: &Waits, service: &Flaky, waited: &Cell<Option<Duration>>) -> Result<u32, Failed> {
-            service.call()
-        }
-        assert_eq!(fetch(&waits_with(3), &Flaky::new(1, Failed::SAFE), &waited).await, Ok(2));
-        assert_eq!(waited.get(), Some(secs(1)));
     }
+
+    #[retryable(strategy = strategy, on_end = |report| waited.set(Some(report.waited)))]
+    async fn fetch(strategy: &Waits, service: &Flaky, waited: &Cell<Option<Duration>>) -> Result<u32, Failed> {
+        service.call()
+    }
+    let waited = Cell::new(None);
+    assert_eq!(fetch(&waits_with(3), &Flaky::new(1, Failed::SAFE), &waited).await, Ok(2));
+    assert_eq!(waited.get(), Some(secs(1)));
 
     let standard = StandardRetryStrategy::new();
     let report = retry(&standard, || ready(Ok::<u32, Failed>(1))).report().await;
@@ -97,5 +120,25 @@ async fn a_report_has_the_time_of_all_waits() {
         stop.stop();
     });
     assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::Stopped), secs(2)));
-    assert_eq!(report.waited, secs(1), "without the wait that was stopped");
+    assert_eq!(report.waited, secs(2), "with the wait that was stopped");
+}
+
+// Rules O8, U3.
+#[tokio::test(start_paused = true)]
+async fn a_report_has_the_time_of_a_wait_that_the_time_limit_ends() {
+    let (strategy, timer) = (waits_with(2), ManualTimer::new());
+    let call = retry(&strategy, || ready(Err::<u32, _>(Failed::SAFE))).timer(Advancing(timer.clone()));
+    let mut report = pin!(call.max_time(secs(9)).report());
+    poll_once(report.as_mut());
+    timer.advance(secs(8));
+    poll_once(report.as_mut());
+    timer.advance(secs(1));
+    let report = loop {
+        if let Poll::Ready(report) = report.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            break report;
+        }
+        timer.advance(millis(1));
+    };
+    assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NoRecovery)));
+    assert!(report.waited >= secs(8), "{report:?}");
 }

@@ -61,6 +61,8 @@ const CALM: u32 = 16;
 #[derive(Debug)]
 pub(super) struct Line {
     queue: VecDeque<Waiting>,
+    /// The operations in the queue that may be sent as a probe.
+    probers: VecDeque<Ticket>,
     next_ticket: Ticket,
     credit: u32,
     /// The latest time at which an attempt was sent, as far as it was measured.
@@ -95,8 +97,8 @@ pub(super) struct Line {
 pub(super) struct Outage {
     pub(super) strategy: Option<KeptName>,
     pub(super) began: Timestamp,
-    /// The latest time at which a wait has begun or ended.
-    pub(super) ended: Timestamp,
+    /// The latest time at which a wait has begun or ended; `None` until the next first attempt if an operation has left since.
+    ended: Option<Timestamp>,
     pub(super) waits: u32,
     /// The number of waits that ended without an attempt.
     pub(super) in_vain: u32,
@@ -105,8 +107,13 @@ pub(super) struct Outage {
 }
 
 impl Outage {
+    /// Returns the time from the first wait to the end of the latest one.
+    pub(super) fn lasted(&self) -> Duration {
+        self.ended.unwrap_or(self.began).saturating_since(self.began)
+    }
+
     const fn new(began: Timestamp) -> Self {
-        Self { strategy: None, began, ended: began, waits: 1, in_vain: 0, calm: 0 }
+        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: 0 }
     }
 }
 
@@ -115,8 +122,6 @@ impl Outage {
 struct Waiting {
     ticket: Ticket,
     end: End,
-    /// Whether it may be sent as a probe. The last attempt of an operation is spent on evidence only.
-    may_probe: bool,
     waker: Option<Waker>,
 }
 
@@ -151,6 +156,7 @@ impl Line {
     pub(super) const fn new() -> Self {
         Self {
             queue: VecDeque::new(),
+            probers: VecDeque::new(),
             next_ticket: Ticket::MIN,
             credit: 0,
             last_send: Timestamp::from_origin(Duration::ZERO),
@@ -199,6 +205,7 @@ impl Line {
             }
         }
         self.outage.take_if(|outage| {
+            outage.ended.get_or_insert(now);
             outage.calm = outage.calm.saturating_add(1);
             is_idle && outage.calm >= CALM
         })
@@ -208,7 +215,7 @@ impl Line {
     pub(super) fn refused(&mut self, now: Timestamp) -> bool {
         match &mut self.outage {
             Some(outage) => {
-                (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), now, 0);
+                (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), Some(now), 0);
                 false
             }
             none => {
@@ -265,7 +272,7 @@ impl Line {
         }
     }
 
-    /// Adds an operation at the end of the line.
+    /// Adds an operation at the end of the line. The last attempt of an operation is spent on evidence only, and `may_probe` is false.
     pub(super) fn join(&mut self, now: Timestamp, end: End, may_probe: bool) -> (Ticket, Vec<Waker>) {
         self.has_waited = true;
         if self.queue.is_empty() {
@@ -275,7 +282,10 @@ impl Line {
         }
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);
-        self.queue.push_back(Waiting { ticket, end, may_probe, waker: None });
+        self.queue.push_back(Waiting { ticket, end, waker: None });
+        if may_probe {
+            self.probers.push_back(ticket);
+        }
         (ticket, self.spend(now))
     }
 
@@ -286,8 +296,8 @@ impl Line {
         }
     }
 
-    /// Records that an operation waits no longer.
-    fn wait_ended(&mut self, now: Timestamp, is_in_vain: bool) {
+    /// Records that an operation waits no longer, and when its wait has ended, if that is known.
+    pub(super) fn wait_ended(&mut self, now: Option<Timestamp>, is_in_vain: bool) {
         if let Some(outage) = &mut self.outage {
             (outage.ended, outage.calm) = (now, 0);
             outage.in_vain = outage.in_vain.saturating_add(is_in_vain.into());
@@ -298,6 +308,7 @@ impl Line {
     /// place.
     /// Also returns its waker, to be dropped after the line is unlocked.
     pub(super) fn leave(&mut self, ticket: Ticket) -> (Option<Waker>, Vec<Waker>) {
+        self.wait_ended(None, true);
         if let Some(index) = self.position(ticket) {
             let own = self.queue[index].waker.take();
             (own, self.remove(index))
@@ -319,13 +330,13 @@ impl Line {
     ) -> Answer {
         let Some(index) = self.position(ticket) else {
             self.last_send = self.last_send.max(now);
-            self.wait_ended(now, false);
+            self.wait_ended(Some(now), false);
             return Answer { ready: Ready::Now, wakers: Vec::new(), former: [waker, None] };
         };
         let left = self.queue[index].end.until.since(Nanos::of(now));
         if left.is_zero() {
             let former = [waker, self.queue[index].waker.take()];
-            self.wait_ended(now, true);
+            self.wait_ended(Some(now), true);
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
         let mut wait = left;
@@ -336,7 +347,7 @@ impl Line {
                 let former = [waker, self.queue[index].waker.take()];
                 let wakers = self.remove(index);
                 self.last_send = now;
-                self.wait_ended(now, false);
+                self.wait_ended(Some(now), false);
                 self.has_probed = true;
                 self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
                 self.jitter = 0.5 + draw() / 2.0;
@@ -371,16 +382,26 @@ impl Line {
 
     /// Returns the operation that is sent as the next probe: the oldest one that may be.
     fn prober(&self, has_time: impl Fn(End) -> bool) -> Option<usize> {
-        self.queue.iter().position(|waiting| waiting.may_probe && has_time(waiting.end))
+        let mut places = self.probers.iter().filter_map(|ticket| self.position(*ticket));
+        places.find(|index| has_time(self.queue[*index].end))
     }
 
     /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
         let was = self.prober(|_| true);
-        self.queue.remove(index);
+        self.take(index);
         let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
         self.rest();
         wakers
+    }
+
+    /// Takes an operation out of the queue.
+    fn take(&mut self, index: usize) -> Option<Waiting> {
+        let waiting = self.queue.remove(index)?;
+        if let Ok(index) = self.probers.binary_search(&waiting.ticket) {
+            self.probers.remove(index);
+        }
+        Some(waiting)
     }
 
     fn next_prober(&mut self) -> Option<Waker> {
@@ -394,11 +415,13 @@ impl Line {
         let answer = self.least.map(|least| self.fast(least) * 2).unwrap_or_default();
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
-            && let Some(waiting) = self.queue.remove(index)
+            && let Some(waiting) = self.take(index)
         {
             self.credit -= SEND;
             wakers.extend(waiting.waker);
         }
+        // What no operation has time for is not saved for later ones, which would then be sent all together.
+        self.credit = self.credit.min(SEND);
         // One that is sent may have no waker, because it was woken as the next probe and has not asked since.
         if self.queue.len() < before {
             wakers.extend(self.next_prober());

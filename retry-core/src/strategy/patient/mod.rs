@@ -19,7 +19,7 @@ use crate::support::outage_events::{self, KeptName};
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
-use line::{End, Line, Outage};
+use line::{End, Line};
 use settings::WaitSettings;
 use std::task::Waker;
 use std::time::Duration;
@@ -160,15 +160,17 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                 let now = clock.now();
                 let until = left.map_or(Nanos::NEVER, |left| Nanos::of(now.saturating_add(left)));
                 let is_hard = failure.remaining().is_some();
+                // It is counted after the user's code, the backoff and the clock, which may panic.
+                if !self.with_line(|line| line.admit(self.settings.max_waiting)) {
+                    return Err(RetryError::QuotaExhausted);
+                }
+                let next = token.next(next, Stage::Refused { until, is_hard, may_probe });
                 if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
+                    let admitted = Admitted { strategy: self, token: &next };
                     self.warn();
+                    std::mem::forget(admitted);
                 }
-                // It is counted last, because the backoff, the clock and a subscriber are the user's code, and may panic.
-                if self.with_line(|line| line.admit(self.settings.max_waiting)) {
-                    Ok(token.next(next, Stage::Refused { until, is_hard, may_probe }))
-                } else {
-                    Err(RetryError::QuotaExhausted)
-                }
+                Ok(next)
             }
             Err(reason) => {
                 if reason == RetryError::QuotaExhausted && self.settings.let_nobody_wait() {
@@ -244,9 +246,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             let is_idle = line.has_room(1);
             line.change(|line| (line.first_sent(now, is_idle), Vec::new()))
         });
-        if let Some(Outage { strategy, began, ended, waits, in_vain, .. }) = over {
-            let strategy = strategy.and_then(KeptName::take);
-            outage_events::available(strategy.as_deref(), ended.saturating_since(began), waits, in_vain);
+        if let Some(outage) = over {
+            let strategy = outage.strategy.and_then(KeptName::take);
+            outage_events::available(strategy.as_deref(), outage.lasted(), outage.waits, outage.in_vain);
         }
     }
 
@@ -268,13 +270,28 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     /// Gives up the place of an operation in the line, if it has one.
     fn leave(&self, token: &PatientRetryToken) {
         match token.stage {
-            Stage::Refused { .. } => self.with_line(SharedLine::dismiss),
+            Stage::Refused { .. } => self.with_line(|line| {
+                line.dismiss();
+                line.change(|line| (line.wait_ended(None, true), Vec::new()));
+            }),
             Stage::Waiting { ticket, .. } => self.with_line(|line| {
                 line.dismiss();
                 let _own = line.change(|line| line.leave(ticket));
             }),
             Stage::Unmeasured | Stage::Sent(_) => {}
         }
+    }
+}
+
+/// Gives up the place of an operation if the subscriber that is warned panics.
+struct Admitted<'a, B: BackoffStrategy, Q: RetryQuota> {
+    strategy: &'a PatientRetryStrategy<B, Q>,
+    token: &'a PatientRetryToken,
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> Drop for Admitted<'_, B, Q> {
+    fn drop(&mut self) {
+        self.strategy.leave(self.token);
     }
 }
 

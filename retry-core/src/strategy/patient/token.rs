@@ -103,10 +103,15 @@ impl PatientRetryToken {
 
     /// Records that the operation waits no longer.
     pub(super) fn end_wait(&mut self, stage: Stage, now: Timestamp) {
-        if let Stage::Waiting { since, .. } = self.stage {
-            self.waited = Millis(self.waited.0.saturating_add(since.until(now).0));
-        }
+        self.waited = self.waited_until(now);
         self.stage = stage;
+    }
+
+    fn waited_until(&self, now: Timestamp) -> Millis {
+        match self.stage {
+            Stage::Waiting { since, .. } => Millis(self.waited.0.saturating_add(since.until(now).0)),
+            _ => self.waited,
+        }
     }
 }
 
@@ -132,6 +137,10 @@ impl RetryToken for PatientRetryToken {
     #[inline]
     fn waited(&self) -> Duration {
         Duration::from_millis(self.waited.0.into())
+    }
+
+    fn waited_at(&self, now: Timestamp) -> Duration {
+        Duration::from_millis(self.waited_until(now).0.into())
     }
 
     #[inline]
