@@ -176,7 +176,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
-                    guard.end(|| self.clock().now());
+                    guard.end(move || self.clock().now());
                     return None;
                 }
                 Ready::Now | Ready::After(_) | Ready::Stop if waits => {
@@ -191,7 +191,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
         if operation.stopped.is_some() {
-            guard.give_up(|| self.clock().now());
+            guard.give_up(move || self.clock().now());
             return None;
         }
         let attempt = guard.token.attempts();
@@ -214,7 +214,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, &self.timer());
         if operation.stopped.is_some() {
-            guard.give_up(|| self.clock().now());
+            guard.give_up(move || self.clock().now());
             return None;
         }
         guard.disarm();
@@ -251,12 +251,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             }
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.stop().is_some_and(Stop::is_stopped) => {
-                guard.end(|| self.clock().now());
+                guard.end(move || self.clock().now());
                 None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
-                guard.give_up(|| self.clock().now());
+                guard.give_up(move || self.clock().now());
                 None
             }
         }
