@@ -1,12 +1,16 @@
 //! The warnings of a strategy whose operations wait for the service.
 
 use super::dry_quota::Subscribed;
+use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::strategy::Ready;
 use retry_core::{
     ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryStrategy, ScopedRetryStrategy,
     StandardRetryStrategy, Success, TokenBucket,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 /// Returns a strategy whose quota pays for nothing, and which sends no probes.
 fn waits() -> PatientRetryStrategy<ExponentialBackoff, TokenBucket> {
@@ -144,6 +148,26 @@ fn the_wait_of_a_dropped_operation_lasts_until_the_next_call() {
     (0..16).for_each(|_| service.answers());
     let over = "service_recovered strategy=\"store\" lasted_ms=5000 waits=1 in_vain=1";
     assert_eq!(subscribed.take(), ["service_unavailable strategy=\"store\"", over]);
+}
+
+// Rules O19, U17.
+#[test]
+fn a_subscriber_that_panics_leaves_nobody_in_line() {
+    struct Panics;
+    impl<S: Subscriber> Layer<S> for Panics {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            assert_ne!(event.metadata().name(), "service_unavailable", "a subscriber that panics");
+        }
+    }
+
+    let service = Service::new(waits());
+    {
+        let _subscribed = subscribe(tracing_subscriber::registry().with(Panics));
+        assert!(catch_unwind(AssertUnwindSafe(|| service.joins())).is_err());
+    }
+    assert_eq!(service.strategy.waiting_operations(), Some(0));
+    service.joins();
+    assert_eq!(service.strategy.waiting_operations(), Some(1));
 }
 
 // Rules O10, O19.

@@ -88,7 +88,7 @@ impl<K: RetryToken> TokenState<K> {
     /// Returns what the operation has done so far, without the attempt that the token is for, which is not sent.
     pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Progress {
         match self {
-            Self::Held(token) if K::may_wait() => Progress::unsent(token, now()),
+            Self::Held(token) => Progress::unsent(token, now()),
             _ => Progress::without_waiting(self.attempts().saturating_sub(1)),
         }
     }

@@ -134,6 +134,19 @@ fn the_next_probe_is_woken_when_the_one_before_it_is_sent_or_leaves() {
     assert_eq!(counts(), [0, 1, 1, 0], "nobody is left");
 }
 
+// Rule U17.
+#[test]
+fn nothing_is_kept_of_operations_that_wait_no_longer() {
+    let line = patient();
+    let [first, mut second, mut third] = [(); 3].map(|()| line.joins());
+    line.strategy.release(first);
+    line.answers(100);
+    assert_eq!(line.sent([&mut second]), [true]);
+    line.probe(&mut third);
+    let state = format!("{:?}", line.strategy);
+    assert!(state.contains("queue: [], probers: []"), "{state}");
+}
+
 // Rule U14.
 #[test]
 fn the_last_attempt_of_an_operation_is_never_a_probe() {

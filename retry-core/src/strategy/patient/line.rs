@@ -102,7 +102,7 @@ pub(super) struct Outage {
     pub(super) waits: u32,
     /// The number of waits that ended without an attempt.
     pub(super) in_vain: u32,
-    /// The number of first attempts since the latest wait.
+    /// The number of first attempts since the end of the latest wait, which sets it to zero.
     calm: u32,
 }
 
@@ -113,7 +113,7 @@ impl Outage {
     }
 
     const fn new(began: Timestamp) -> Self {
-        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: 0 }
+        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: u32::MIN }
     }
 }
 
@@ -215,7 +215,7 @@ impl Line {
     pub(super) fn refused(&mut self, now: Timestamp) -> bool {
         match &mut self.outage {
             Some(outage) => {
-                (outage.waits, outage.ended, outage.calm) = (outage.waits.saturating_add(1), Some(now), 0);
+                (outage.waits, outage.ended) = (outage.waits.saturating_add(1), Some(now));
                 false
             }
             none => {
