@@ -4,13 +4,18 @@ use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Returns an address that nothing listens on any more.
+/// Returns an address that nothing listens on while this process lives.
 ///
 /// # Panics
 ///
 /// If no port can be bound.
 pub fn refused_address() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap()
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    // It does not listen, and keeps the port, which another test would otherwise get.
+    std::mem::forget(socket);
+    address
 }
 
 /// A server that accepts no connection and whose backlog is full: connecting to it takes forever.

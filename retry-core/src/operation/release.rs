@@ -89,7 +89,7 @@ impl<K: RetryToken> TokenState<K> {
     pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Progress {
         match self {
             Self::Held(token) => Progress::unsent(token, now()),
-            _ => Progress::without_waiting(self.attempts().saturating_sub(1)),
+            _ => Progress::without_waiting(0),
         }
     }
 
