@@ -34,6 +34,16 @@ const COPY: Case = Case {
     why: "",
 };
 
+/// What cases about services in a row share.
+const LAYERS: Case = Case {
+    scenario: "layers",
+    table: "layers",
+    what: "services in a row",
+    measure: "highest load, 1/s",
+    unit: "requests in the worst second",
+    ..COPY
+};
+
 const COPIES: Case = Case {
     is_beside_peers: false,
     scenario: "changing",
@@ -112,38 +122,23 @@ pub(super) const CASES: &[Case] = &[
         ..COPY
     },
     Case {
-        scenario: "layers",
-        table: "layers",
-        what: "services in a row",
-        measure: "highest load, 1/s",
-        unit: "requests in the worst second",
         own: &["quota"],
         others: &[&["aws-smithy-runtime, standard"]],
         why: "A full quota pays for 100 retries after a failure, theirs for 50 after a status of 500.",
-        ..COPY
+        ..LAYERS
     },
     Case {
-        scenario: "layers",
-        table: "layers",
-        what: "services in a row",
-        measure: "highest load, 1/s",
-        unit: "requests in the worst second",
         own: &["patient"],
         others: &[&["quota"], &["tower"], &["aws-smithy-runtime, standard"]],
         why: "After the outage, the calls that wait in each service are sent as fast as the last service answers, which has no limit \
               here.",
-        ..COPY
+        ..LAYERS
     },
     Case {
-        scenario: "layers",
-        table: "layers",
-        what: "services in a row",
-        measure: "highest load, 1/s",
-        unit: "requests in the worst second",
         own: &["no quota"],
         others: &[&["backon"], &["tokio-retry2"]],
         why: "The delays of the others are longer, as above.",
-        ..COPY
+        ..LAYERS
     },
     Case {
         is_beside_peers: false,

@@ -1,4 +1,4 @@
-//! An erased strategy of one's own whose operations wait for the service.
+//! Your own strategy whose operations wait for the service, behind an `ErasedStrategy`.
 
 use crate::support::{Failed, millis, secs};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready};

@@ -130,8 +130,8 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     }
 
     /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they
-    /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff. If it `WARNS`, the
-    /// quota is told that it could not pay.
+    /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff. With `WARNS`, the
+    /// quota hears of its refusal, and can warn.
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
     pub(crate) fn judge<const WARNS: bool>(
@@ -236,8 +236,8 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// Decides on the retry of a failure as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. If it `WARNS`, the quota
-    /// is told that it could not pay.
+    /// Decides on the retry of a failure as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. With `WARNS`, the quota
+    /// hears of its refusal, and can warn.
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
     pub(crate) fn refresh<const WARNS: bool>(
