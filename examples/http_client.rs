@@ -21,10 +21,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 /// The backoff and the wait for a service that is down are short, to keep the example fast. Waits that the server asks for are still
-/// honoured. There are more attempts than the default, because the last one is sent only if other calls succeed meanwhile, and this
-/// program makes one call at a time.
+/// honoured.
 static API: PatientRetryStrategy = PatientRetryStrategy::new()
-    .max_attempts(6)
     .backoff(Duration::from_millis(20), Duration::from_millis(100))
     .max_wait_for_service(Duration::from_secs(4));
 

@@ -13,18 +13,20 @@ function send() {
     worker.postMessage({ number, form: JSON.stringify(fields) });
 }
 
-/** Fills in the numbers of the chosen preset. */
+/** Fills in the numbers of the patient strategy, or those of the chosen preset. */
 function fill() {
-    for (const [name, value] of Object.entries(presets[form.elements.preset.value])) form.elements[name].value = value;
+    const { strategy, preset } = form.elements;
+    const numbers = presets[strategy.value === "patient" ? "patient" : preset.value];
+    for (const [name, value] of Object.entries(numbers)) form.elements[name].value = value;
 }
 
 /** Leaves out what the patient strategy does not have: other presets, and a number of its quota. */
 function choose() {
     const { strategy, preset, quota } = form.elements;
     const isPatient = strategy.value === "patient";
+    if (isPatient === preset.disabled) return;
     preset.disabled = quota.disabled = isPatient;
-    if (!isPatient || preset.value === "default") return;
-    preset.value = "default";
+    if (isPatient) preset.value = "default";
     fill();
 }
 

@@ -1,7 +1,7 @@
 //! The fields of the form: what is expected of them, and the configuration that they mean.
 
 use retry_core::config::{RetryMode, RetryPreset};
-use retry_core::{PatientRetryStrategy, RetryConfig, RetryErrorType};
+use retry_core::{ExponentialBackoff, PatientRetryStrategy, RetryConfig, RetryErrorType};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl Kind {
 /// The presets of the form.
 pub(crate) const PRESETS: [RetryPreset; 3] = [RetryPreset::Default, RetryPreset::Aws20, RetryPreset::Aws21];
 
-/// The numbers of a preset that the form has fields for.
+/// The numbers of a preset, or of the patient strategy, that the form has fields for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Numbers {
     attempts: u32,
@@ -73,13 +73,19 @@ pub(crate) struct Numbers {
 impl Numbers {
     pub(crate) fn of(preset: RetryPreset) -> Self {
         let strategy = RetryConfig::new().preset(preset).build();
-        let backoff = strategy.backoff_strategy();
-        Self {
-            attempts: strategy.settings().max_attempts,
-            base: backoff.base(RetryErrorType::Other),
-            cap: backoff.cap(),
-            quota: strategy.quota().capacity(),
-        }
+        Self::with(strategy.settings().max_attempts, &strategy.backoff_strategy(), strategy.quota().capacity())
+    }
+
+    /// Returns the numbers of the patient strategy, whose quota has none.
+    pub(crate) fn of_patient() -> Self {
+        let strategy = PatientRetryStrategy::new();
+        let standard = strategy.standard();
+        let Self { quota, .. } = Self::of(RetryPreset::Default);
+        Self::with(standard.settings().max_attempts, standard.backoff_strategy(), quota)
+    }
+
+    fn with(attempts: u32, backoff: &ExponentialBackoff, quota: u32) -> Self {
+        Self { attempts, base: backoff.base(RetryErrorType::Other), cap: backoff.cap(), quota }
     }
 
     /// Returns the numbers as fields of a form.
@@ -124,9 +130,11 @@ impl Form {
         if fields.invalid.is_empty() { Ok(form) } else { Err(fields.invalid) }
     }
 
-    /// Returns the configuration: the preset, and the settings that differ from it.
+    /// Returns the configuration: the preset, and the settings that differ from it, or from the patient strategy.
     pub fn config(&self) -> RetryConfig {
-        let (preset, mut config) = (Numbers::of(self.preset), RetryConfig::new());
+        let is_patient = self.strategy == Kind::Patient;
+        let preset = if is_patient { Numbers::of_patient() } else { Numbers::of(self.preset) };
+        let mut config = RetryConfig::new();
         if self.preset != RetryPreset::Default {
             config = config.preset(self.preset);
         }
@@ -139,7 +147,7 @@ impl Form {
         if (self.base, self.cap) != (preset.base, preset.cap) {
             config = config.backoff(self.base, self.cap);
         }
-        if self.quota != preset.quota && self.strategy != Kind::Patient {
+        if self.quota != preset.quota && !is_patient {
             config = config.quota_capacity(self.quota);
         }
         config

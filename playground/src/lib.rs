@@ -32,9 +32,10 @@ pub fn answer(part: &str, form: &str) -> String {
     answer.to_string()
 }
 
-/// Returns the numbers of the presets as a JSON object: an object of form fields by the name of the preset.
+/// Returns the numbers of the presets and of the patient strategy as a JSON object: an object of form fields by their name.
 #[wasm_bindgen]
 pub fn presets() -> String {
     let of = |preset: RetryPreset| (preset.as_str().to_owned(), Numbers::of(preset).fields());
-    Value::Object(PRESETS.into_iter().map(of).collect()).to_string()
+    let patient = (Kind::Patient.name().to_owned(), Numbers::of_patient().fields());
+    Value::Object(PRESETS.into_iter().map(of).chain([patient]).collect()).to_string()
 }

@@ -68,6 +68,7 @@ fn form(strategy: &str, preset: &str, [attempts, base, cap, quota]: [&str; 4]) -
     Form::parse(&fields.to_string()).unwrap()
 }
 
+const PATIENT: [&str; 4] = ["10", "1000", "4", "500"];
 const DEFAULT: [&str; 4] = ["5", "1000", "20", "500"];
 const OTHER: [&str; 4] = ["4", "150", "5", "50"];
 
@@ -115,7 +116,7 @@ macro_rules! statics {
 }
 
 statics! {
-    patient: "statics/patient.rs", form("patient", "default", DEFAULT), super::Meaning::of_patient;
+    patient: "statics/patient.rs", form("patient", "default", PATIENT), super::Meaning::of_patient;
     patient_other: "statics/patient_other.rs", form("patient", "aws_2_1", OTHER), super::Meaning::of_patient;
     default: "statics/default.rs", form("standard", "default", DEFAULT),
         |store| super::Meaning::of_standard(store, super::RetryMode::Standard);

@@ -30,8 +30,8 @@
 //!
 //! A quota keeps the service up, and by itself it lets operations down: in an outage of three seconds, those that it can't pay
 //! for would fail, although their callers have time. So with a [`PatientRetryStrategy`](crate::PatientRetryStrategy), they wait
-//! in line. What is sent is bounded by evidence, and not by time: half a retry for each fast answer, and one probe at a time
-//! where nothing else is sent. Retries are background traffic, which uses what the foreground leaves, as in RFC 6817 (LEDBAT).
+//! in line. What is sent is bounded by evidence, and not by time: half a retry for each fast answer, and one at a time where
+//! nothing else is sent. Retries are background traffic, which uses what the foreground leaves, as in RFC 6817 (LEDBAT).
 //! gRPC calls the caller's side of it "wait for ready".
 //!
 //! An answer is fast in comparison with the timeout of an attempt. A server with a full queue answers, too, but slowly, and its

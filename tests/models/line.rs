@@ -200,7 +200,7 @@ impl World {
             .with_remaining(left.map(millis))
             .with_sent(is_sent);
         if is_sent && failure.is_retryable() {
-            self.model.fails();
+            self.model.fails(matches!(answer, Answer::TimedOut));
         }
         let (attempts, waited) = (token.attempt(), token.waited());
         let is_last = attempts >= self.settings.max_attempts && limits.is_attempt_bound;
@@ -380,7 +380,7 @@ impl World {
     }
 }
 
-// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20.
+// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20, U21.
 #[test]
 fn operations_are_sent_in_order_for_evidence_or_one_at_a_time_as_probes() {
     check(file!(), 500, (settings(), vec(steps(), 1..200)), |(settings, steps)| {

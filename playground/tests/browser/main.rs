@@ -106,7 +106,7 @@ fn the_playground_shows_what_the_library_does() {
     browser.open(&format!("{address}playground/README.html"));
     let first = settled(&browser);
     println!("the page is complete {} ms after its address was entered", begun.elapsed().as_millis());
-    assert_eq!(first["form"]["attempts"], "5", "the numbers of the preset are filled in");
+    assert_eq!(first["form"]["attempts"], "10", "the numbers of the patient strategy are filled in");
     assert_is_native(&browser, &first);
 
     // The controls, by keyboard.

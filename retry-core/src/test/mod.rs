@@ -44,7 +44,7 @@
 //! let test = retry_core::test::begin();
 //! let server = Server { rejections: Cell::new(100) };
 //! assert_eq!(fetch(&server).await, Err(SlowDown));
-//! test.only().assert_ended(4, Some(RetryError::NoRecovery));
+//! test.only().assert_ended(7, Some(RetryError::NoRecovery));
 //! # });
 //! ```
 //!
@@ -278,7 +278,7 @@ impl TestGuard {
     /// let get = || retry_blocking(&CLIENT, || Err::<(), _>(SlowDown)).name("get").run();
     /// let test = retry_core::test::begin();
     /// assert!(retry_blocking(&STORE, get).name("load").run().is_err());
-    /// assert_eq!(test.nested()[0].to_string(), "load around get: up to 25 attempts");
+    /// assert_eq!(test.nested()[0].to_string(), "load around get: up to 100 attempts");
     /// ```
     pub fn nested(&self) -> Vec<Nested> {
         self.session.note_use();

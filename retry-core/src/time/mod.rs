@@ -14,7 +14,7 @@
 //! // A test whose waits take no time: the operation gives up after 15 seconds of the manual clock.
 //! let timer = ManualTimer::new();
 //! let report = retry_blocking(&STORE, || Err::<(), _>(SlowDown)).timer(&timer).report();
-//! assert!(report.attempts == 4 && report.elapsed >= Duration::from_secs(15));
+//! assert!(report.attempts == 7 && report.elapsed >= Duration::from_secs(15));
 //! ```
 
 mod latest;

@@ -4,6 +4,7 @@
 const FAST: u64 = 150;
 /// The longest time until a probe where nothing is sent.
 const LONGEST_PROBE_WAIT: u64 = 30_000;
+const NANOS: u64 = 1_000_000;
 
 /// The end of a wait, and whether the operation is over then.
 type End = Option<(u64, bool)>;
@@ -52,7 +53,16 @@ pub(super) struct Model {
     firsts: u32,
     /// Whether an operation was in the line since it was empty.
     has_waited: bool,
-    fast_successes: u32,
+    /// The latest first attempt whose gap to the next one counts.
+    last_first: Option<u64>,
+    /// The latest first attempt, or the time at which the first operation joined the line.
+    quiet_since: u64,
+    /// The mean gap of the latest ones, in nanoseconds, and their number.
+    gap: u64,
+    gaps: u64,
+    was_timeout: bool,
+    /// In halves.
+    earned: u32,
     all_probes: u32,
     all_sends: u32,
 }
@@ -67,7 +77,12 @@ impl Model {
             has_probed: false,
             firsts: 0,
             has_waited: false,
-            fast_successes: 0,
+            last_first: None,
+            quiet_since: 0,
+            gap: 0,
+            gaps: 0,
+            was_timeout: false,
+            earned: 0,
             all_probes: 0,
             all_sends: 0,
         }
@@ -91,6 +106,11 @@ impl Model {
         if is_measured {
             self.sends(now);
             self.firsts = 16.min(self.firsts + 1);
+            self.quiet_since = now;
+            if let Some(last) = self.last_first.replace(now) {
+                self.gaps = 8.min(self.gaps + 1);
+                self.gap = (self.gap * (self.gaps - 1) + (now - last) * NANOS) / self.gaps;
+            }
         } else {
             assert!(self.is_settled() && self.firsts >= 16, "it is not measured after {} others", self.firsts);
         }
@@ -100,15 +120,19 @@ impl Model {
         self.last_send = self.last_send.max(now);
     }
 
-    pub(super) fn fails(&mut self) {
+    pub(super) fn fails(&mut self, is_timeout: bool) {
+        self.was_timeout = is_timeout;
         self.credit = self.credit.min(1);
     }
 
     pub(super) fn succeeds(&mut self, now: u64, latency: u64) {
         self.probes = 0;
         if latency <= FAST {
-            self.credit += 1;
-            self.fast_successes += 1;
+            let missed = (8 * self.gap).clamp(1_000 * NANOS, 30_000 * NANOS);
+            let is_quiet = (now - self.quiet_since) * NANOS > missed;
+            let earned = if is_quiet && !self.was_timeout { 2 } else { 1 };
+            self.credit += earned;
+            self.earned += earned;
         }
         self.spend(now);
     }
@@ -132,6 +156,7 @@ impl Model {
             self.credit = self.credit.min(1);
             if self.firsts == 16 && self.has_waited {
                 self.firsts = 0;
+                self.last_first = None;
             }
             self.has_waited = false;
         }
@@ -144,6 +169,8 @@ impl Model {
     pub(super) fn joins(&mut self, place: usize, now: u64) {
         if self.is_settled() {
             self.last_send = self.last_send.max(now);
+            self.quiet_since = now;
+            self.last_first = self.last_first.filter(|_| self.firsts < 16);
         }
         self.has_waited = true;
         let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
@@ -216,7 +243,7 @@ impl Model {
 
     /// No more is sent than the evidence allows.
     pub(super) fn check_total(&self) {
-        let most = self.fast_successes / 2 + self.all_probes;
-        assert!(self.all_sends <= most, "{} sends, {} fast successes", self.all_sends, self.fast_successes);
+        let most = self.earned / 2 + self.all_probes;
+        assert!(self.all_sends <= most, "{} sends, {} halves of a credit", self.all_sends, self.earned);
     }
 }

@@ -277,3 +277,73 @@ fn the_longest_time_of_a_wait_is_24_days() {
         assert_eq!(token.waited(), millis(waited));
     }
 }
+
+// Rule U21.
+#[test]
+fn where_no_first_attempts_are_sent_each_fast_success_sends_the_next_operation() {
+    let line = Line::new();
+    let [mut first, mut second, mut third] = [(); 3].map(|()| {
+        line.clock.advance(millis(100));
+        line.joins()
+    });
+    let wait = line.wait(&mut first);
+    line.clock.advance(wait);
+    assert_eq!(line.sent([&mut first, &mut second]), [true, false]);
+    line.succeed(first, 100);
+    assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+    line.succeed(second, 201);
+    assert_eq!(line.sent([&mut third]), [false], "a slow success");
+}
+
+// Rule U21.
+#[test]
+fn first_attempts_are_missed_after_eight_times_their_mean_gap_but_at_least_1_and_at_most_30_seconds() {
+    for (gap, missed) in [(0, 1_000), (125, 1_000), (1_000, 8_000), (3_750, 30_000), (10_000, 30_000)] {
+        for (after, is_sent) in [(missed, false), (missed + 1, true)] {
+            let line = Line::cold(waits_with(2).max_wait_for_service(secs(100)));
+            let failure = Failure::of(&Failed::SAFE).with_attempt_timeout(Some(secs(1_000)));
+            let early = line.begin();
+            let mut waiting = [(); 2].map(|()| {
+                line.clock.advance(millis(gap));
+                line.joins_after(&failure)
+            });
+            line.succeed(early, after);
+            assert_eq!(line.sent([&mut waiting[0]]), [is_sent], "{after} ms after the last of one each {gap} ms");
+        }
+    }
+}
+
+// Rule U21.
+#[test]
+fn after_the_first_sixteen_they_are_missed_from_when_the_first_operation_waits() {
+    for (after, is_sent) in [(1_000, false), (1_001, true)] {
+        let line = Line::without_probes();
+        let failure = Failure::of(&Failed::SAFE).with_attempt_timeout(Some(secs(100)));
+        (0..13).for_each(|_| line.answers(100));
+        let [early, late] = [(); 2].map(|()| {
+            let token = line.begin();
+            line.clock.advance(millis(100));
+            token
+        });
+        line.clock.advance(secs(1));
+        let [mut first, mut second] = [(); 2].map(|()| line.joins_after(&failure));
+        line.succeed(early, 0);
+        assert_eq!(line.sent([&mut first, &mut second]), [true, false], "half a credit was kept");
+        line.succeed(late, after);
+        assert_eq!(line.sent([&mut second]), [is_sent], "{after} ms");
+    }
+}
+
+// Rule U21.
+#[test]
+fn the_latest_failure_decides_whether_successes_give_whole_credits() {
+    let [timeout, other] =
+        [Failed::TIMEOUT, Failed::SAFE].map(|failed| Failure::of(&failed).with_attempt_timeout(Some(secs(10))));
+    for (failures, is_sent) in [([&timeout, &other], true), ([&other, &timeout], false)] {
+        let line = Line::cold(waits_with(2));
+        let early = line.begin();
+        let mut waiting = failures.map(|failure| line.joins_after(failure));
+        line.succeed(early, 1_001);
+        assert_eq!(line.sent([&mut waiting[0]]), [is_sent], "{failures:?}");
+    }
+}

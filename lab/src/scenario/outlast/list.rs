@@ -186,9 +186,21 @@ fn batches() -> Vec<World> {
         live_s: live_s.iter().copied().map(Some).collect(),
         ..jobs(format!("batch, down {fault_s} s"), batch, Some(Fault::Down))
     };
+    // Nothing but these calls tells that the service is back.
+    let at_once = |fault_s| World {
+        rate: 3_000.0,
+        fault_s,
+        ..jobs(
+            format!("300 calls at once, down {fault_s} s"),
+            Jobs { workers: 300, calls: 300, ..Jobs::default() },
+            Some(Fault::Down),
+        )
+    };
     let mut worlds = vec![
         down(3, &[15.0]),
         down(10, &[15.0, 30.0]),
+        at_once(3),
+        at_once(10),
         World { begins_s: 2, fault_s: 10, ..jobs("batch, stall 10 s", batch, Some(Fault::Stall)) },
         jobs("batch, 20 % hang", batch, Some(Fault::Hang(0.2))),
         World {
@@ -218,7 +230,18 @@ fn programs() -> Vec<World> {
         ..jobs(name, Jobs { processes: 200, before, idle_s: 60.0, ..over }, None)
     };
     let (failed, none) = (Answer::Failed, Answer::None);
+    let down = |fault_s: u32| World {
+        rate: 3_000.0,
+        fault_s,
+        ..jobs(
+            format!("a program of 1 call, down {fault_s} s"),
+            Jobs { processes: 400, over_s: f64::from(fault_s), ..Jobs::default() },
+            Some(Fault::Down),
+        )
+    };
     vec![
+        down(3),
+        down(10),
         jobs("a program of 1 call, 20 % hang", cli, hang),
         jobs("a program of 10 calls, 20 % hang", cron, hang),
         jobs("a program of 1 call, 50 % refused", cli, refused),

@@ -1,7 +1,7 @@
 //! The line of the operations that wait for the service, and the evidence by which they are sent.
 //!
 //! Operations wait in the order in which the quota refused them. What is sent of them is bounded by evidence that the service has room
-//! for it: half a send for each fast success, and single probes where nothing else is sent. Retries are background traffic, which uses
+//! for it: half a send for each fast success, and one at a time where nothing else is sent. Retries are background traffic, which uses
 //! what the foreground leaves, as in RFC 6817 (LEDBAT).
 
 use super::token::{Nanos, Ticket};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The credit of a fast success. With more, a server that returns with a full queue stays full.
+/// The credit of a fast success while first attempts are sent. With more, a server that returns with a full queue stays full.
 const CREDIT: u32 = 1;
 /// The price of a send from the line: two fast successes.
 const SEND: u32 = 2;
@@ -74,6 +74,8 @@ pub(super) struct Line {
     has_probed: bool,
     /// Whether an attempt has timed out.
     has_timed_out: bool,
+    /// Whether the latest failure was a timeout.
+    was_timeout: bool,
     timeout: Option<Duration>,
     /// The least latency of a healthy service.
     least: Option<Duration>,
@@ -81,6 +83,8 @@ pub(super) struct Line {
     measured: Option<Duration>,
     last_success: Option<Timestamp>,
     last_first: Option<Timestamp>,
+    /// The latest time at which a first attempt was sent, or an operation began to wait while no other did.
+    quiet_since: Timestamp,
     /// The mean time between two first attempts.
     gap: Option<Duration>,
     /// The number of gaps in the mean.
@@ -164,11 +168,13 @@ impl Line {
             jitter: 1.0,
             has_probed: false,
             has_timed_out: false,
+            was_timeout: false,
             timeout: None,
             least: None,
             measured: None,
             last_success: None,
             last_first: None,
+            quiet_since: Timestamp::from_origin(Duration::ZERO),
             gap: None,
             gaps: 0,
             learned: 0,
@@ -190,6 +196,7 @@ impl Line {
     /// Records that a first attempt is sent, and whether no operation waits. Returns the outage that is over now, if one is.
     pub(super) fn first_sent(&mut self, now: Timestamp, is_idle: bool) -> Option<Outage> {
         self.last_send = self.last_send.max(now);
+        self.quiet_since = now;
         if let Some(last) = self.last_first.replace(now) {
             let gap = now.saturating_since(last);
             // The mean of the first gaps, and then a moving one: a single short gap at the start would let a rare caller probe often.
@@ -241,6 +248,7 @@ impl Line {
     /// Records a failure, and the timeout of the attempt, if it is known.
     pub(super) fn failed(&mut self, is_timeout: bool, timeout: Option<Duration>) {
         self.has_timed_out |= is_timeout;
+        self.was_timeout = is_timeout;
         self.credit = self.credit.min(KEPT_CREDIT);
         self.timeout = timeout.or(self.timeout);
     }
@@ -255,13 +263,23 @@ impl Line {
         let least = self.least.map_or(latency, |least| least.min(latency));
         self.least = Some(least);
         if latency <= self.fast(least) {
-            self.credit = self.credit.saturating_add(CREDIT);
+            // Timeouts show a server with too much to do, which single sends of many processes keep busy.
+            let earned = if self.is_quiet(now) && !self.was_timeout { SEND } else { CREDIT };
+            self.credit = self.credit.saturating_add(earned);
         }
         let mut wakers = self.spend(now);
         if is_earlier {
             wakers.extend(self.next_prober());
         }
         wakers
+    }
+
+    /// Returns whether first attempts have ceased, as when all calls of a batch wait. Half a send for each success would leave them to the
+    /// probes. With a whole one, they are sent one after another.
+    fn is_quiet(&self, now: Timestamp) -> bool {
+        let gap = self.gap.unwrap_or_default();
+        now.saturating_since(self.quiet_since)
+            > FIRST_PROBE_WAIT.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
     }
 
     /// Returns the longest latency of a fast answer.
@@ -279,6 +297,7 @@ impl Line {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = self.last_first.filter(|_| self.learned < LEARNED);
             self.last_send = self.last_send.max(now);
+            self.quiet_since = now;
         }
         let ticket = self.next_ticket;
         self.next_ticket = ticket.saturating_add(1);

@@ -27,9 +27,9 @@ use token::{Nanos, Stage, Ticket};
 
 /// The recommended strategy: retries hide random failures, stop before they keep an overloaded server down, and outlast an outage.
 ///
-/// It retries as the [standard strategy](StandardRetryStrategy) does, with a quota that needs no number, an [`EvidenceQuota`]. And a
-/// retry that the quota can't pay for does not end its operation: the operation **waits for the service**. It keeps its place, in the
-/// order of arrival, and its retry is sent when there is evidence that the service answers again.
+/// It retries as the [standard strategy](StandardRetryStrategy) does, up to 10 times, with a quota that needs no number, an
+/// [`EvidenceQuota`]. And a retry that the quota can't pay for does not end its operation: the operation **waits for the service**.
+/// It keeps its place, in the order of arrival, and its retry is sent when there is evidence that the service answers again.
 ///
 /// ```
 /// use retry_core::PatientRetryStrategy;
@@ -44,6 +44,7 @@ use token::{Nanos, Stage, Ticket};
 /// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
 ///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
 ///   attempt of an operation is never a probe.
+/// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one, unless attempts time out.
 /// - Each attempt counts for `max_attempts`.
 ///
 /// # How long

@@ -29,9 +29,13 @@ impl WaitSettings {
 }
 
 impl PatientRetryStrategy {
-    /// Creates a strategy with the numbers of [`StandardRetryStrategy::new`] and a quota that knows nothing yet.
+    /// Creates a strategy with at most 10 attempts, a backoff from 1 second up to 4 seconds, and a quota that knows nothing yet.
+    ///
+    /// Other strategies have fewer attempts and longer delays, because these are all that bounds what one operation sends in an outage.
+    /// Here, evidence bounds it. The 10 attempts are enough for an operation that waits alone for 15 seconds, and their delays take 15
+    /// seconds on average if each attempt fails while others succeed.
     pub const fn new() -> Self {
-        Self::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))
+        Self::over(Self::STANDARD)
     }
 
     /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
@@ -69,9 +73,15 @@ impl PatientRetryStrategy {
 }
 
 impl PatientRetryStrategy {
+    /// The standard strategy of [`new`](Self::new).
+    const STANDARD: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> = StandardRetryStrategy::new()
+        .max_attempts(10)
+        .backoff(Duration::from_secs(1), Duration::from_secs(4))
+        .with_quota(EvidenceQuota::new());
+
     /// Takes the standard strategy out, to change it. A `const fn` can't take a type with a destructor apart.
     const fn take(&mut self) -> StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> {
-        mem::replace(&mut self.standard, StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))
+        mem::replace(&mut self.standard, Self::STANDARD)
     }
 
     /// Puts the standard strategy back.
