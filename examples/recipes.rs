@@ -20,7 +20,7 @@ static API: PatientRetryStrategy = PatientRetryStrategy::new();
 async fn connect(server: SocketAddr) -> io::Result<tokio::net::TcpStream> {
     retry(&SERVER, || tokio::net::TcpStream::connect(server))
         .when(|error| error.kind() == ErrorKind::ConnectionRefused)
-        .on_retry(|error, event| println!("{error}; next attempt: {:.1?}", event.kind.delay()))
+        .on_retry(|error, event| println!("{error}: {}", event.kind.as_str()))
         .run()
         .await
 }
