@@ -18,8 +18,8 @@ mod wrapped;
 use crate::support::{ByHand, Failed, Wakes, millis, secs};
 use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready, RetryCosts};
 use retry_core::{
-    ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryStrategy, RetryToken, StandardRetryStrategy,
-    Success, TokenBucket,
+    ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryErrorType, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Success, TokenBucket,
 };
 use std::sync::Arc;
 use std::task::Waker;
@@ -139,4 +139,13 @@ impl Line {
     fn waiting(&self) -> Option<u32> {
         self.strategy.waiting_operations()
     }
+}
+
+// Rules B1, R1.
+#[test]
+fn the_default_makes_ten_attempts_with_a_backoff_from_one_second_up_to_four() {
+    let strategy = PatientRetryStrategy::new();
+    assert_eq!(RetryStrategy::max_attempts(&strategy), Some(10));
+    let backoff = strategy.standard().backoff_strategy();
+    assert_eq!((backoff.base(RetryErrorType::Other), backoff.cap()), (secs(1), secs(4)));
 }

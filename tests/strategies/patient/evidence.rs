@@ -325,13 +325,24 @@ fn after_the_first_sixteen_they_are_missed_from_when_the_first_operation_waits()
             line.clock.advance(millis(100));
             token
         });
+        let unmeasured = [(); 2].map(|()| line.begin());
         line.clock.advance(secs(1));
-        let [mut first, mut second] = [(); 2].map(|()| line.joins_after(&failure));
+        let [mut first, mut second] = unmeasured.map(|token| line.fails(token, &failure));
         line.succeed(early, 0);
         assert_eq!(line.sent([&mut first, &mut second]), [true, false], "half a credit was kept");
         line.succeed(late, after);
         assert_eq!(line.sent([&mut second]), [is_sent], "{after} ms");
     }
+}
+
+// Rule U21.
+#[test]
+fn an_attempt_that_was_not_sent_is_no_timeout() {
+    let line = Line::cold(waits_with(2));
+    let early = line.begin();
+    let mut waiting = line.joins_after(&Failure::of(&Failed::SAFE).with_sent(false));
+    line.succeed(early, 1_001);
+    assert_eq!(line.sent([&mut waiting]), [true]);
 }
 
 // Rule U21.

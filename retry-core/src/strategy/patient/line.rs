@@ -57,6 +57,9 @@ const LEARNED: u32 = 16;
 /// The number of first attempts without a wait after which an outage is over.
 const CALM: u32 = 16;
 
+/// A time before all others.
+const ORIGIN: Timestamp = Timestamp::from_origin(Duration::ZERO);
+
 /// The state of a line. Wakers run code of the executor, so the methods return those to wake once the state is unlocked.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -163,7 +166,7 @@ impl Line {
             probers: VecDeque::new(),
             next_ticket: Ticket::MIN,
             credit: 0,
-            last_send: Timestamp::from_origin(Duration::ZERO),
+            last_send: ORIGIN,
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
             has_probed: false,
@@ -174,7 +177,7 @@ impl Line {
             measured: None,
             last_success: None,
             last_first: None,
-            quiet_since: Timestamp::from_origin(Duration::ZERO),
+            quiet_since: ORIGIN,
             gap: None,
             gaps: 0,
             learned: 0,
