@@ -27,7 +27,7 @@ use token::{Nanos, Stage, Ticket};
 
 /// The recommended strategy: retries hide random failures, stop before they keep an overloaded server down, and outlast an outage.
 ///
-/// It retries as the [standard strategy](StandardRetryStrategy) does, up to 10 times, with a quota that needs no number, an
+/// It retries as the [standard strategy](StandardRetryStrategy) does, in up to 10 attempts, with a quota that needs no number, an
 /// [`EvidenceQuota`]. And a retry that the quota can't pay for does not end its operation: the operation **waits for the service**.
 /// It keeps its place, in the order of arrival, and its retry is sent when there is evidence that the service answers again.
 ///
