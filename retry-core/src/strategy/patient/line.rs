@@ -75,10 +75,7 @@ pub(super) struct Line {
     jitter: f64,
     /// Whether a probe was sent.
     has_probed: bool,
-    /// Whether an attempt has timed out.
-    has_timed_out: bool,
-    /// Whether the latest failure was a timeout.
-    was_timeout: bool,
+    timeouts: Timeouts,
     timeout: Option<Duration>,
     /// The least latency of a healthy service.
     least: Option<Duration>,
@@ -122,6 +119,15 @@ impl Outage {
     const fn new(began: Timestamp) -> Self {
         Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: u32::MIN }
     }
+}
+
+/// Which failures were timeouts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Timeouts {
+    None,
+    Earlier,
+    /// The latest one was.
+    Latest,
 }
 
 /// An operation that waits.
@@ -170,8 +176,7 @@ impl Line {
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
             has_probed: false,
-            has_timed_out: false,
-            was_timeout: false,
+            timeouts: Timeouts::None,
             timeout: None,
             least: None,
             measured: None,
@@ -250,8 +255,11 @@ impl Line {
 
     /// Records a failure, and the timeout of the attempt, if it is known.
     pub(super) fn failed(&mut self, is_timeout: bool, timeout: Option<Duration>) {
-        self.has_timed_out |= is_timeout;
-        self.was_timeout = is_timeout;
+        self.timeouts = match self.timeouts {
+            _ if is_timeout => Timeouts::Latest,
+            Timeouts::Latest => Timeouts::Earlier,
+            before => before,
+        };
         self.credit = self.credit.min(KEPT_CREDIT);
         self.timeout = timeout.or(self.timeout);
     }
@@ -267,7 +275,7 @@ impl Line {
         self.least = Some(least);
         if latency <= self.fast(least) {
             // Timeouts show a server with too much to do, which single sends of many processes keep busy.
-            let earned = if self.is_quiet(now) && !self.was_timeout { SEND } else { CREDIT };
+            let earned = if self.is_quiet(now) && self.timeouts != Timeouts::Latest { SEND } else { CREDIT };
             self.credit = self.credit.saturating_add(earned);
         }
         let mut wakers = self.spend(now);
@@ -387,7 +395,7 @@ impl Line {
         let since_success = self.last_success.map(|at| now.saturating_since(at));
         let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
-        let is_cold = self.least.is_none() && (self.has_timed_out || !cold_probe);
+        let is_cold = self.least.is_none() && (self.timeouts != Timeouts::None || !cold_probe);
         let wait = if is_cold {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {

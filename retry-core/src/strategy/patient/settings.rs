@@ -35,7 +35,7 @@ impl PatientRetryStrategy {
     /// Here, evidence bounds it. The 10 attempts are enough for an operation that waits alone for 15 seconds, and their delays take 15
     /// seconds on average if each attempt fails while others succeed.
     pub const fn new() -> Self {
-        Self::over(Self::STANDARD)
+        Self::over(Self::new_standard())
     }
 
     /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
@@ -73,15 +73,15 @@ impl PatientRetryStrategy {
 }
 
 impl PatientRetryStrategy {
-    /// The standard strategy of [`new`](Self::new).
-    const STANDARD: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> = StandardRetryStrategy::new()
-        .max_attempts(10)
-        .backoff(Duration::from_secs(1), Duration::from_secs(4))
-        .with_quota(EvidenceQuota::new());
+    /// Creates the standard strategy below that of [`new`](Self::new).
+    const fn new_standard() -> StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> {
+        let standard = StandardRetryStrategy::new().max_attempts(10);
+        standard.backoff(Duration::from_secs(1), Duration::from_secs(4)).with_quota(EvidenceQuota::new())
+    }
 
     /// Takes the standard strategy out, to change it. A `const fn` can't take a type with a destructor apart.
     const fn take(&mut self) -> StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> {
-        mem::replace(&mut self.standard, Self::STANDARD)
+        mem::replace(&mut self.standard, Self::new_standard())
     }
 
     /// Puts the standard strategy back.
