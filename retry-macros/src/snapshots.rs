@@ -472,85 +472,6 @@ fn a_weight_and_what_was_used() {
 }
 
 #[test]
-fn a_long_poll() {
-    retried(
-        quote!(strategy = STORE, long_polling),
-        quote! {
-            async fn receive() -> Result<Messages, StoreError> {
-                receive_once().await
-            }
-        },
-        &expect![[r#"
-            async fn receive() -> Result<Messages, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "receive"
-                );
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::long_polling(::retry_core::__private::unlimited()),
-                );
-                let mut __last = ::core::option::Option::None;
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                    );
-                    let __outcome = {
-                        let __attempted = ::retry_core::__private::attempt(
-                                __deadline,
-                                ::core::pin::pin!(__sleep),
-                                ::core::pin::pin!(
-                                    ::retry_core::__private::place(& __operation).run(async { if
-                                    false { return ::retry_core::__private::unreached:: < Result <
-                                    Messages, StoreError > > (); } receive_once(). await })
-                                ),
-                            )
-                            .await;
-                        match __attempted {
-                            ::core::result::Result::Ok(__outcome) => __outcome,
-                            ::core::result::Result::Err(__cut) => {
-                                match ::retry_core::__private::cut(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    &mut __operation,
-                                    __cut,
-                                    &mut __last,
-                                ) {
-                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
-                                }
-                            }
-                        }
-                    };
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::retry_core::__private::judge(&__outcome),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
-                        return __outcome;
-                    }
-                }
-            }
-        "#]],
-    );
-}
-
-#[test]
 fn a_function_that_blocks() {
     retried(
         quote!(strategy = STORE, timer = self.clock(), max_time = "30s", blocking),
@@ -1350,7 +1271,7 @@ fn a_mistake_keeps_the_item() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 ::core::compile_error! {
-                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `long_polling`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
                 }
                 Ok(())
             }

@@ -5,7 +5,7 @@ use crate::script::FromStart;
 use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
 use retry_core::config::RetryMode;
-use retry_core::strategy::{Ready, Refund, RetryCosts};
+use retry_core::strategy::{LongPolling, Ready, Refund, RetryCosts};
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Jitter,
@@ -89,11 +89,11 @@ async fn successes_refill_the_quota_in_every_mode() {
 /// as they could. Calls of one request each return immediately here, too, which is documented. Long polls wait.
 #[tokio::test(start_paused = true)]
 async fn a_loop_of_long_polls_is_slow_although_the_quota_is_empty() {
-    let strategy = standard().quota_capacity(0);
+    let strategy = LongPolling::over(standard().quota_capacity(0));
     let started = Instant::now();
     for _ in 0..10 {
-        let poll = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).long_polling().report().await;
-        assert_eq!((poll.attempts, poll.reason), (1, Some(RetryError::QuotaExhausted)));
+        let poll = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).report().await;
+        assert_eq!((poll.attempts, poll.reason), (1, Some(RetryError::NoRecovery)));
     }
     assert_eq!(started.elapsed(), secs(10));
 }

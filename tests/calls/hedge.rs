@@ -266,7 +266,7 @@ fn a_call_with_a_hedge_is_send() {
     static HEDGE: Hedge = Hedge::p95();
     let call = || retry(&STORE, || async { Ok::<_, Failed>(String::new()) });
     drop(assert_send(call().max_time(millis(5)).attempt_timeout(millis(1)).hedge(&HEDGE).run()));
-    drop(assert_send(call().on_retry(|_, _| ()).long_polling().hedge(&HEDGE).report()));
+    drop(assert_send(call().on_retry(|_, _| ()).hedge(&HEDGE).report()));
 }
 
 // Rule V13.

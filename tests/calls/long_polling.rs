@@ -1,11 +1,11 @@
-//! Long polling: an operation whose retry the quota refuses waits for the delay of that retry before it returns.
+//! Long polls: an operation whose retry the quota refuses waits for the delay of that retry before it ends.
 
 use crate::script::Error;
 use crate::support::timers::Noted;
 use crate::support::{Attempt, Failed, Flaky, Recorder, assert_send, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::config::RetryMode;
-use retry_core::strategy::ForeignToken;
+use retry_core::strategy::{ForeignToken, LongPolling};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy,
@@ -23,8 +23,8 @@ const fn paying_for(retries: u32) -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(5 * retries)
 }
 
-#[retryable(strategy = strategy, long_polling)]
-async fn attribute<S: RetryStrategy>(strategy: &S, flaky: &Flaky) -> Result<u32, Failed> {
+#[retryable(strategy = strategy)]
+async fn attribute<S: RetryStrategy>(strategy: &LongPolling<S>, flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
@@ -35,10 +35,10 @@ async fn both<S: RetryStrategy>(
     error: Failed,
 ) -> (Result<u32, Failed>, Duration) {
     let (started, flaky) = (Instant::now(), Flaky::new(failures, error));
-    let outcome = attribute(&strategy(), &flaky).await;
+    let outcome = attribute(&LongPolling::over(strategy()), &flaky).await;
     let elapsed = started.elapsed();
     let (started, flaky) = (Instant::now(), Flaky::new(failures, error));
-    assert_eq!(retry(&strategy(), || ready(flaky.call())).long_polling().run().await, outcome);
+    assert_eq!(retry(&LongPolling::over(strategy()), || ready(flaky.call())).run().await, outcome);
     assert_eq!(started.elapsed(), elapsed);
     (outcome, elapsed)
 }
@@ -55,11 +55,12 @@ async fn a_poll_whose_retry_the_quota_refuses_waits_for_the_delay_of_that_retry(
     assert_eq!(both(no_delay, 9, Failed::SAFE).await, (refused, Duration::ZERO));
 
     let strategy = paying_for(1);
-    let report = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).long_polling().report().await;
-    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::QuotaExhausted)));
-    assert_eq!((report.elapsed, strategy.quota().available()), (secs(1 + 2), 0));
-    let strategy = paying_for(1);
-    let twice = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).long_polling().long_polling();
+    let polls = LongPolling::over(&strategy);
+    let report = retry(&polls, || ready(Err::<(), _>(Failed::SAFE))).report().await;
+    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::NoRecovery)));
+    assert_eq!((report.elapsed, report.waited, polls.inner().quota().available()), (secs(1 + 2), secs(2), 0));
+    let twice = LongPolling::over(LongPolling::over(paying_for(1)));
+    let twice = retry(&twice, || ready(Err::<(), _>(Failed::SAFE)));
     assert_eq!(twice.report().await.elapsed, secs(1 + 2), "asked for twice, it waits once");
 }
 
@@ -118,7 +119,7 @@ async fn throttled_attempts_of_the_paced_strategy_do_not_lengthen_the_wait() {
             failed.set(Some(Instant::now()));
             ready(Err::<(), _>(if attempts.get() <= 4 { Failed::THROTTLED } else { Failed::SAFE }))
         };
-        assert_eq!(retry(strategy(), attempt).long_polling().run().await, Err(Failed::SAFE));
+        assert_eq!(retry(&LongPolling::over(strategy()), attempt).run().await, Err(Failed::SAFE));
         assert_eq!(attempts.get(), 5);
         failed.get().unwrap().elapsed()
     };
@@ -129,13 +130,13 @@ async fn throttled_attempts_of_the_paced_strategy_do_not_lengthen_the_wait() {
 // Rule R20.
 #[tokio::test(start_paused = true)]
 async fn a_loop_around_a_poll_does_not_spin_while_the_quota_is_empty() {
-    let (strategy, polls) = (StandardRetryStrategy::aws_2_1().seed(1), Cell::new(0));
+    let (strategy, polls) = (LongPolling::over(StandardRetryStrategy::aws_2_1().seed(1)), Cell::new(0));
     let poll = async || {
         let call = retry(&strategy, || {
             polls.set(polls.get() + 1);
             ready(Err::<(), _>(Failed::SAFE))
         });
-        call.long_polling().run().await
+        call.run().await
     };
     let _ = timeout(secs(60), async {
         loop {
@@ -170,12 +171,14 @@ impl RetryStrategy for Refusing {
     }
 }
 
+static REFUSING: LongPolling<Refusing> = LongPolling::over(Refusing);
+
 const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
 
 // Rules R20, T1, T8.
 #[tokio::test(start_paused = true)]
 async fn no_wait_ends_after_max_time() {
-    #[retryable(strategy = Refusing, long_polling, max_time = max_time, attempt_timeout = "1s")]
+    #[retryable(strategy = REFUSING, max_time = max_time, attempt_timeout = "1s")]
     async fn attribute(max_time: Duration, outcome: Result<u32, Error>) -> Result<u32, Error> {
         tokio::time::sleep(millis(500)).await;
         outcome
@@ -186,13 +189,7 @@ async fn no_wait_ends_after_max_time() {
             tokio::time::sleep(millis(500)).await;
             SAFE
         };
-        // The order of the options makes no difference.
-        let call = retry(&Refusing, attempt);
-        if max_time == secs(3) {
-            call.long_polling().attempt_timeout(secs(1)).max_time(max_time)
-        } else {
-            call.max_time(max_time).attempt_timeout(secs(1)).long_polling()
-        }
+        retry(&REFUSING, attempt).max_time(max_time).attempt_timeout(secs(1))
     };
     for (max_time, elapsed) in [(secs(60), millis(10_500)), (secs(3), secs(3)), (millis(500), millis(500))] {
         let started = Instant::now();
@@ -200,16 +197,16 @@ async fn no_wait_ends_after_max_time() {
         assert_eq!(started.elapsed(), elapsed);
         let report = closure(max_time).report().await;
         assert_eq!((report.outcome, report.elapsed), (SAFE, elapsed));
-        assert_eq!((report.attempts, report.reason), (1, Some(RetryError::QuotaExhausted)));
+        assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NoRecovery)));
     }
     // The limits still cut attempts.
     let report = closure(millis(200)).report().await;
     assert!(matches!(report.outcome, Err(Error::TimedOut(_))));
     assert_eq!(report.reason, Some(RetryError::MaxTime));
-    let slow = retry(&Refusing, std::future::pending::<Result<u32, Error>>).attempt_timeout(secs(1)).long_polling();
+    let slow = retry(&REFUSING, std::future::pending::<Result<u32, Error>>).attempt_timeout(secs(1));
     let report = slow.deadline(Instant::now() + secs(4)).report().await;
     assert!(matches!(report.outcome, Err(Error::TimedOut(_))));
-    assert_eq!((report.elapsed, report.reason), (secs(4), Some(RetryError::QuotaExhausted)));
+    assert_eq!((report.elapsed, report.reason), (secs(4), Some(RetryError::NoRecovery)));
 }
 
 // Rules D1, R20.
@@ -217,7 +214,8 @@ async fn no_wait_ends_after_max_time() {
 async fn a_poll_that_is_dropped_while_it_waits_changes_nothing() {
     let (strategy, held) = (paying_for(1), Rc::new(()));
     let attempt = || ready(Err::<(), _>((Failed::SAFE, Rc::clone(&held))));
-    let call = retry(&strategy, attempt).when(|_| true).long_polling().run();
+    let polls = LongPolling::over(&strategy);
+    let call = retry(&polls, attempt).when(|_| true).run();
     assert!(timeout(millis(2500), call).await.is_err(), "it waits for the second retry");
     assert_eq!((strategy.quota().available(), Rc::strong_count(&held)), (0, 1));
 }
@@ -230,7 +228,6 @@ impl Observer for Events {
     fn observe(&self, event: &Event) {
         let name = event.kind.as_str();
         let told = match event.kind {
-            EventKind::HeldBack { wait, .. } => format!("{name} {wait:?}"),
             EventKind::Stopped { reason, error_type, quota, .. } => {
                 format!("{name} {reason:?} {error_type:?} {quota:?}")
             }
@@ -243,9 +240,9 @@ impl Observer for Events {
 // Rules O1, O3, R20.
 #[tokio::test(start_paused = true)]
 async fn the_wait_is_told_and_the_operation_stops_after_it() {
-    #[retryable(strategy = strategy, long_polling, observer = events, on_retry = |_, event| told.push(event.kind))]
+    #[retryable(strategy = strategy, observer = events, on_retry = |_, event| told.push(event.kind))]
     async fn attribute(
-        strategy: &StandardRetryStrategy,
+        strategy: &LongPolling<StandardRetryStrategy>,
         events: &Events,
         told: &mut Vec<EventKind>,
     ) -> Result<(), Failed> {
@@ -253,7 +250,7 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
     }
 
     let (events, mut told) = (Events::default(), Vec::new());
-    let (strategy, started) = (paying_for(1), Instant::now());
+    let (strategy, started) = (LongPolling::over(paying_for(1)), Instant::now());
     assert_eq!(attribute(&strategy, &events, &mut told).await, Err(Failed::THROTTLED));
     let listed = [
         ("1 attempt_started", 0),
@@ -261,25 +258,28 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
         ("1 retry_scheduled", 0),
         ("2 attempt_started", 1),
         ("2 attempt_failed", 1),
-        ("2 held_back 2s", 1),
-        ("2 stopped QuotaExhausted Some(Throttling) Some(0)", 3),
+        ("2 waiting_for_service", 1),
+        ("2 stopped NoRecovery None Some(0)", 3),
     ];
     assert_eq!(events.0.take(), listed.map(|(event, elapsed)| (event.to_owned(), secs(elapsed))));
     assert_eq!(told[0].delay(), Some(secs(1)));
     assert!(matches!(
         told[1..],
-        [EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: Some(RetryErrorType::Throttling), .. }]
+        [
+            EventKind::WaitingForService { error_type: Some(RetryErrorType::Throttling), .. },
+            EventKind::Stopped { reason: RetryError::NoRecovery, .. }
+        ]
     ));
 
     let closure_told = RefCell::new(Vec::new());
     let attempt = || ready(Err::<(), _>(Failed::THROTTLED));
-    let call = retry(&strategy, attempt).long_polling().observer(&events).on_retry(|_, event| {
+    let call = retry(&strategy, attempt).observer(&events).on_retry(|_, event| {
         closure_told.borrow_mut().push((event.kind, started.elapsed()));
     });
     assert_eq!(call.run().await, Err(Failed::THROTTLED));
-    let stopped = ("1 stopped QuotaExhausted Some(Throttling) Some(0)".to_owned(), secs(1));
+    let stopped = ("1 stopped NoRecovery None Some(0)".to_owned(), secs(1));
     assert_eq!(events.0.take().last(), Some(&stopped));
-    assert_eq!(closure_told.take(), [(told[1], secs(3 + 1))]);
+    assert_eq!(closure_told.take(), [(told[1], secs(3)), (told[2], secs(3 + 1))]);
 }
 
 // Rule R20.
@@ -287,52 +287,52 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
 async fn the_end_is_reported_after_the_wait() {
     type End = (u32, Option<RetryError>, Duration);
 
-    #[retryable(strategy = strategy, long_polling, on_end = |report| {
+    #[retryable(strategy = strategy, on_end = |report| {
         ended.set(Some((report.attempts, report.reason, report.elapsed)));
     })]
-    async fn poll(strategy: &StandardRetryStrategy, ended: &Cell<Option<End>>) -> Result<(), Failed> {
+    async fn poll(strategy: &LongPolling<StandardRetryStrategy>, ended: &Cell<Option<End>>) -> Result<(), Failed> {
         Err(Failed::SAFE)
     }
 
     let ended = Cell::new(None);
-    assert_eq!(poll(&paying_for(1), &ended).await, Err(Failed::SAFE));
-    assert_eq!(ended.get(), Some((2, Some(RetryError::QuotaExhausted), secs(1 + 2))));
+    assert_eq!(poll(&LongPolling::over(paying_for(1)), &ended).await, Err(Failed::SAFE));
+    assert_eq!(ended.get(), Some((2, Some(RetryError::NoRecovery), secs(1 + 2))));
 }
 
 // Rules M9, R20.
 #[test]
 fn functions_that_block_wait_too() {
-    #[retryable(strategy = strategy, timer = time, blocking, long_polling)]
-    fn attribute(strategy: &StandardRetryStrategy, time: &Noted, flaky: &Flaky) -> Result<u32, Failed> {
+    #[retryable(strategy = strategy, timer = time, blocking)]
+    fn attribute(strategy: &LongPolling<StandardRetryStrategy>, time: &Noted, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
-    #[retryable(strategy = Refusing, timer = time, blocking, long_polling, max_time = "3s", on_retry = |_, _| told += 1)]
+    #[retryable(strategy = REFUSING, timer = time, blocking, max_time = "3s", on_retry = |_, _| told += 1)]
     fn limited(time: &Noted, mut told: u32) -> Result<u32, Failed> {
         if told == 0 { Err(Failed::SAFE) } else { Ok(told) }
     }
 
-    let (time, waits) = (Noted::default(), [("block", secs(1)), ("block", secs(2))]);
-    assert_eq!(attribute(&paying_for(1), &time, &Flaky::new(9, Failed::SAFE)), Err(Failed::SAFE));
+    let (time, waits) = (Noted::default(), [("block", secs(1)), ("park", secs(2))]);
+    assert_eq!(attribute(&LongPolling::over(paying_for(1)), &time, &Flaky::new(9, Failed::SAFE)), Err(Failed::SAFE));
     assert_eq!(time.asked(), waits);
-    let (strategy, flaky) = (paying_for(1), Flaky::new(9, Failed::SAFE));
-    let report = retry_blocking(&strategy, || flaky.call()).timer(&time).long_polling().report();
-    assert_eq!((time.asked(), report.reason), (waits.to_vec(), Some(RetryError::QuotaExhausted)));
+    let (strategy, flaky) = (LongPolling::over(paying_for(1)), Flaky::new(9, Failed::SAFE));
+    let report = retry_blocking(&strategy, || flaky.call()).timer(&time).report();
+    assert_eq!((time.asked(), report.reason), (waits.to_vec(), Some(RetryError::NoRecovery)));
     assert_eq!((report.attempts, report.elapsed), (2, secs(1 + 2)));
     assert_eq!(limited(&time, 0), Err(Failed::SAFE));
-    assert_eq!(time.asked(), [("block", secs(3))]);
+    assert_eq!(time.asked(), [("park", secs(3))]);
 }
 
 // Rules R20, W1.
 #[tokio::test(start_paused = true)]
 async fn requests_through_a_layer_wait_too() {
     let (strategy, flaky, started) = (paying_for(1), Flaky::new(9, Failed::SAFE), Instant::now());
-    let layer = RetryLayer::with_handle(&strategy).long_polling();
+    let layer = RetryLayer::with_handle(LongPolling::over(&strategy));
     assert_eq!(layer.layer(service_fn(|()| ready(flaky.call()))).oneshot(()).await, Err(Failed::SAFE));
     assert_eq!((started.elapsed(), flaky.calls()), (secs(1 + 2), 2));
 
     let started = Instant::now();
-    let layer = RetryLayer::new(&Refusing).max_time(secs(4)).long_polling();
+    let layer = RetryLayer::new(&REFUSING).max_time(secs(4));
     assert_eq!(layer.layer(service_fn(|()| ready(flaky.call()))).oneshot(()).await, Err(Failed::SAFE));
     assert_eq!((started.elapsed(), flaky.calls()), (secs(4), 3));
 }
@@ -341,17 +341,21 @@ async fn requests_through_a_layer_wait_too() {
 #[tokio::test]
 async fn a_test_guard_skips_the_wait() {
     let (guard, started) = (test::begin().quota(0), std::time::Instant::now());
-    let (strategy, flaky) = (paying_for(1).backoff(secs(100), secs(100)), Flaky::new(9, Failed::SAFE));
+    let (strategy, flaky) =
+        (LongPolling::over(paying_for(1).backoff(secs(100), secs(100))), Flaky::new(9, Failed::SAFE));
     assert_eq!(attribute(&strategy, &flaky).await, Err(Failed::SAFE));
-    assert_eq!(guard.skipped(), [secs(100)]);
-    guard.only().assert_ended(1, Some(RetryError::QuotaExhausted));
-    assert!(guard.only().delays.is_empty(), "it is no delay of a retry");
+    // The clock runs between the failure and the wait.
+    let [skipped] = guard.skipped()[..] else { panic!("{:?}", guard.skipped()) };
+    assert!(skipped > secs(99) && skipped <= secs(100), "{skipped:?}");
+    guard.only().assert_ended(1, Some(RetryError::NoRecovery));
+    let waited = guard.only().waited;
+    assert!(waited >= secs(99) && guard.only().delays == [waited], "{waited:?}");
     assert!(started.elapsed() < secs(100));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_future_is_send_if_the_outcome_is() {
-    assert_eq!(assert_send(attribute(&paying_for(0), &Flaky::new(0, Failed::SAFE))).await, Ok(1));
+    assert_eq!(assert_send(attribute(&LongPolling::over(paying_for(0)), &Flaky::new(0, Failed::SAFE))).await, Ok(1));
     let attempt = || ready(Err::<(), _>(TimedOut::new(retry_core::TimeLimit::Attempt, secs(1))));
-    assert!(assert_send(retry(&paying_for(0), attempt).long_polling().run()).await.is_err());
+    assert!(assert_send(retry(&LongPolling::over(paying_for(0)), attempt).run()).await.is_err());
 }

@@ -5,7 +5,7 @@ use crate::support::timers::{Noted, Sluggish, run, since_start};
 use crate::support::{Attempt, Failed, Recorder, kept, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::strategy::{ForeignToken, LazyWaker, LongPolling, Ready};
 use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
 use retry_core::tower::RetryLayer;
 use retry_core::{
@@ -137,7 +137,7 @@ async fn a_retry_that_a_strategy_grants_although_there_is_none_is_given_back() {
     let report = without_retries(retry(&recorder, || ready(SAFE)).report()).await;
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::Disabled)));
     assert_eq!(recorder.calls(), given_back);
-    assert!(!recorder.last_failure().unwrap().retries_enabled());
+    assert_eq!(recorder.last_failure().unwrap().refusal(), Some(RetryError::Disabled));
 
     let (recorder, stop) = (Recorder::new(), Stop::new());
     let call = retry(&recorder, || {
@@ -147,7 +147,7 @@ async fn a_retry_that_a_strategy_grants_although_there_is_none_is_given_back() {
     let report = call.stop(&stop).report().await;
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::Stopped)));
     assert_eq!(recorder.calls(), given_back);
-    assert!(!recorder.last_failure().unwrap().retries_enabled());
+    assert_eq!(recorder.last_failure().unwrap().refusal(), Some(RetryError::Stopped));
 }
 
 // Rule W2.
@@ -156,8 +156,8 @@ async fn the_strategy_learns_that_a_request_that_cannot_be_cloned_is_not_retried
     let recorder = Recorder::new();
     let layer = RetryLayer::with_handle(&recorder).clone_with(|(): &()| None);
     assert_eq!(layer.layer(service_fn(|()| ready(SAFE))).oneshot(()).await, SAFE);
-    assert_eq!(recorder.calls(), ["initial", "ready", "refresh"]);
-    assert!(!recorder.last_failure().unwrap().is_retryable());
+    assert_eq!(recorder.calls(), ["initial", "ready", "refresh", "release"], "it grants a retry, and there is none");
+    assert_eq!(recorder.last_failure().unwrap().refusal(), Some(RetryError::NotRepeatable));
 }
 
 /// A strategy that refuses each retry, and records that it is asked for the delay of a refused one.
@@ -194,7 +194,7 @@ async fn only_a_long_poll_asks_for_the_delay_of_a_refused_retry_and_it_does_not_
     let expected = ["attempt_started", "attempt_failed", "stopped"];
     assert_eq!(seen.kinds(), expected);
     let seen = Seen::default();
-    assert_eq!(retry(&strategy, || ready(SAFE)).long_polling().observer(&seen).run().await, SAFE);
+    assert_eq!(retry(&LongPolling::over(&strategy), || ready(SAFE)).observer(&seen).run().await, SAFE);
     assert_eq!(strategy.0.get(), 1);
     assert_eq!(seen.kinds(), expected);
 }
@@ -214,13 +214,12 @@ async fn a_delay_that_the_strategy_should_have_refused_is_not_started() {
 async fn waits_that_a_test_skips_use_up_the_time_of_each_kind_of_operation() {
     let _test = test::begin();
     let stop = Stop::new();
-    for form in ["plain", "stop", "long polling"] {
+    for form in ["plain", "stop"] {
         let strategy = Granting::waiting([secs(6), secs(6)]);
         let call = retry(&strategy, || ready(Ok::<u32, Error>(1))).max_time(secs(10));
         let report = match form {
             "plain" => call.report().await,
-            "stop" => call.stop(&stop).report().await,
-            _ => call.long_polling().report().await,
+            _ => call.stop(&stop).report().await,
         };
         assert_eq!((report.attempts, report.reason), (0, Some(RetryError::MaxTime)), "{form}");
         assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, secs(10))), "{form}");

@@ -298,7 +298,7 @@ fn a_foreign_token_is_refused_and_nothing_is_learned<L: Limiter>() {
 fn the_limiter_learns_while_retries_are_off<L: Limiter>() {
     let clock = ByHand::at(secs(100_000));
     let limiter = L::new();
-    let failure = Failure::of(&Failed::THROTTLED).with_retries_enabled(false);
+    let failure = Failure::of(&Failed::THROTTLED).with_refusal(Some(RetryError::Disabled));
     let refused = limiter.refresh_retry_token(token(&limiter, &clock), &failure, &clock);
     assert_eq!(refused.err(), Some(RetryError::Disabled));
     assert!(limiter.send_rate().is_some());

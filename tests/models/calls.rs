@@ -10,7 +10,7 @@ use model::{End, Model};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use retry_core::strategy::Refund;
+use retry_core::strategy::{LongPolling, Refund};
 use retry_core::{Hedge, Jitter, Report, RetryQuota, StandardRetryStrategy, Stop, TokioTimer, policy_fn, retry};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -125,20 +125,17 @@ impl World {
                 std::future::pending::<()>().await;
             };
             let number = Cell::new(0);
-            let retry = retry(&self.strategies[depth.min(1)], || {
+            let attempt = || {
                 number.set(number.get() + 1);
                 self.attempt(depth, number.get(), call.attempt(number.get()))
-            });
-            let retry = retry.policy(policy_fn(judge));
+            };
             let hedge = kept(Hedge::after(millis(call.hedge.unwrap_or_default())));
             // Each option changes the type of the call.
             macro_rules! report {
                 ($retry:expr) => {
-                    match (call.hedge, call.long_polling) {
-                        (None, false) => Box::pin($retry.report()) as Reported<'_>,
-                        (None, true) => Box::pin($retry.long_polling().report()),
-                        (Some(_), false) => Box::pin($retry.hedge(hedge).report()),
-                        (Some(_), true) => Box::pin($retry.long_polling().hedge(hedge).report()),
+                    match call.hedge {
+                        None => Box::pin($retry.report()) as Reported<'_>,
+                        Some(_) => Box::pin($retry.hedge(hedge).report()),
                     }
                 };
             }
@@ -155,15 +152,26 @@ impl World {
                     }
                 };
             }
-            let report = match (call.max_time, call.deadline) {
-                (None, None) => timed!(retry),
-                (Some(time), None) => timed!(retry.max_time(millis(time))),
-                (time, Some(deadline)) => {
-                    let part = millis(deadline.unsigned_abs());
-                    let now = Instant::now();
-                    let retry = retry.deadline(if deadline < 0 { now - part } else { now + part });
-                    timed!(retry.max_time(time.map_or(Duration::MAX, millis)))
-                }
+            macro_rules! limited {
+                ($retry:expr) => {
+                    match (call.max_time, call.deadline) {
+                        (None, None) => timed!($retry),
+                        (Some(time), None) => timed!($retry.max_time(millis(time))),
+                        (time, Some(deadline)) => {
+                            let part = millis(deadline.unsigned_abs());
+                            let now = Instant::now();
+                            let retry = $retry.deadline(if deadline < 0 { now - part } else { now + part });
+                            timed!(retry.max_time(time.map_or(Duration::MAX, millis)))
+                        }
+                    }
+                };
+            }
+            let strategy = &self.strategies[depth.min(1)];
+            let polls = LongPolling::over(strategy);
+            let report = if call.long_polling {
+                limited!(retry(&polls, attempt).policy(policy_fn(judge)))
+            } else {
+                limited!(retry(strategy, attempt).policy(policy_fn(judge)))
             };
             tokio::select! {
                 biased;

@@ -3,6 +3,7 @@
 use crate::support::subscribers::subscribe;
 use crate::support::{Failed, Flaky, Recorder, by_evidence, kept, millis, secs};
 use retry_core::quota::NoQuota;
+use retry_core::strategy::LongPolling;
 use retry_core::{Hedge, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -278,13 +279,14 @@ async fn waits_for_a_limiter_and_delays_without_a_token_are_events() {
         ]
     );
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(4).name("queue");
-    let poll = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).long_polling().name("receive");
+    let strategy = LongPolling::over(strategy);
+    let poll = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("receive");
     assert_eq!(
         lines(poll.run()).await[2..],
         [
             r#"WARN quota_exhausted: strategy="queue" capacity=4"#,
-            r#"DEBUG held_back: operation="receive" strategy="queue" attempt=1 wait_ms=1000"#,
-            r#"DEBUG stopped: operation="receive" strategy="queue" attempt=1 reason="quota_exhausted" error_type="other" quota=4"#,
+            r#"DEBUG waiting_for_service: operation="receive" strategy="queue" attempt=1 error_type="other" delay_ms=0 quota=4"#,
+            r#"WARN stopped: operation="receive" strategy="queue" attempt=1 reason="no_recovery" error_type="none" quota=4"#,
         ]
     );
 }

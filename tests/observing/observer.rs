@@ -403,7 +403,7 @@ impl State {
                 Self::Due
             }
             (Self::Begun | Self::Due, "attempt_started") => Self::Started,
-            (Self::Started, "attempt_failed") | (Self::Failed, "held_back") => Self::Failed,
+            (Self::Started, "attempt_failed") => Self::Failed,
             (Self::Started, "succeeded") | (Self::Begun | Self::Due | Self::Started | Self::Failed, "stopped") => {
                 Self::Ended
             }

@@ -107,7 +107,7 @@ fn the_switch_is_checked_after_retryability_and_before_the_number_of_attempts() 
     };
     let (safe, fatal) = (Failure::of(&Failed::SAFE), Failure::of(&Failed::FATAL));
     assert_eq!(refusal(&safe), RetryError::MaxAttempts);
-    assert_eq!(refusal(&safe.with_retries_enabled(false)), RetryError::Disabled);
+    assert_eq!(refusal(&safe.with_refusal(Some(RetryError::Disabled))), RetryError::Disabled);
     strategy.set_enabled(false);
     assert_eq!(refusal(&safe), RetryError::Disabled);
     assert_eq!(refusal(&fatal), RetryError::NotRetryable);
@@ -128,7 +128,7 @@ async fn a_retry_that_a_strategy_grants_despite_the_switch_is_released() {
     let scope = scopes.scope(&1);
     assert_eq!(reason_despite_a_granted_retry(scope.clone()).await, Some(RetryError::Disabled));
     assert_eq!(scope.calls(), ["initial", "ready", "refresh", "release"]);
-    assert_eq!(scope.last_failure().map(|failure| failure.retries_enabled()), Some(false));
+    assert_eq!(scope.last_failure().and_then(|failure| failure.refusal()), Some(RetryError::Disabled));
 }
 
 /// The switch of the process would affect other tests, so this test runs in a child process.

@@ -72,13 +72,13 @@ fn switched_off_retries_are_refused_before_attempts_and_quota_are_checked() {
     let strategy = longest().max_attempts(1);
     let refused = |error: &Failed| {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();
-        let failure = Failure::of(error).with_retries_enabled(false);
+        let failure = Failure::of(error).with_refusal(Some(RetryError::Disabled));
         strategy.refresh_retry_token(token, &failure, CLOCK).map(drop).unwrap_err()
     };
     assert_eq!(refused(&Failed::SAFE), RetryError::Disabled);
     assert_eq!(refused(&Failed::FATAL), RetryError::NotRetryable, "a final failure is checked first");
     assert_eq!(strategy.quota().available(), 500);
-    assert!(Failure::of(&Failed::SAFE).retries_enabled());
+    assert_eq!(Failure::of(&Failed::SAFE).refusal(), None);
     assert_eq!(
         (RetryError::Disabled.as_str(), RetryError::Disabled.to_string().as_str()),
         ("disabled", "retries are switched off")

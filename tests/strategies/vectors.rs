@@ -1,6 +1,7 @@
 //! The shared test data: traces of a client, tables of delays, and cases of the quota.
 
 use crate::support::{Failed, secs};
+use retry_core::strategy::LongPolling;
 use retry_core::{
     BackoffStrategy, ErrorFault, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType, RetryQuota,
     RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
@@ -152,7 +153,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
             response(&step.response)
         };
         let report = if trace.given.long_polling {
-            retry(strategy, attempt).long_polling().report().await
+            retry(&LongPolling::over(strategy), attempt).report().await
         } else {
             retry(strategy, attempt).report().await
         };
@@ -160,6 +161,8 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
         let outcome = match report.reason {
             None => "success",
             Some(RetryError::MaxAttempts) => "max_attempts_exceeded",
+            // A long poll has waited by then.
+            Some(RetryError::NoRecovery) if trace.given.long_polling => "quota_exceeded",
             Some(RetryError::QuotaExhausted) => "quota_exceeded",
             Some(RetryError::NotRetryable) => "fail",
             Some(other) => panic!("{}: {other}", trace.name),

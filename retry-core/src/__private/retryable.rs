@@ -132,16 +132,10 @@ pub fn until<D: AcceptedDeadline>(
     MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
 }
 
-/// No limits, for an operation with long polling.
+/// No limits, beside a handle that stops the operation.
 #[inline]
 pub const fn unlimited() -> Unlimited {
     Unlimited
-}
-
-/// Long polling, beside these limits.
-#[inline]
-pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
-    limits.with_long_polling()
 }
 
 /// A handle that stops the operation, beside these limits.

@@ -142,13 +142,6 @@ pub enum EventKind {
         /// The number of operations of the strategy that still wait.
         waiting: Option<u32>,
     },
-    /// The quota can't pay for the retry of an operation with [long polling](crate::Retry::long_polling), which waits
-    /// before it stops.
-    #[cfg_attr(not(feature = "test"), non_exhaustive)]
-    HeldBack {
-        /// The wait before the operation stops.
-        wait: Duration,
-    },
     /// The operation failed.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Stopped {
@@ -211,7 +204,6 @@ impl EventKind {
             Self::RetryScheduled { .. } => "retry_scheduled",
             Self::WaitingForService { .. } => "waiting_for_service",
             Self::Released { .. } => "released",
-            Self::HeldBack { .. } => "held_back",
             Self::Stopped { .. } => "stopped",
             Self::Succeeded { .. } => "succeeded",
         }

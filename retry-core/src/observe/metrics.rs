@@ -171,8 +171,7 @@ impl Observer for MetricsObserver {
             EventKind::HedgeSent
             | EventKind::Refused { .. }
             | EventKind::UnknownError { .. }
-            | EventKind::Nested { .. }
-            | EventKind::HeldBack { .. } => {}
+            | EventKind::Nested { .. } => {}
         }
     }
 }

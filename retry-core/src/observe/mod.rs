@@ -182,7 +182,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// next      = retry_scheduled
 ///           | waiting_for_service [ released ]      (not released: stopped follows)
 /// end       = attempt_started succeeded
-///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped
+///           | attempt_started [ unknown_error ] attempt_failed stopped
 ///           | attempt_started stopped               (max_time or deadline cut the attempt)
 ///           | stopped                               (max_time or deadline prevented the attempt,
 ///                                                    or the service did not recover)

@@ -124,8 +124,7 @@ mod with_tracing {
             EventKind::AttemptStarted => {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
-            EventKind::HeldBack { .. }
-            | EventKind::WaitingForService { .. }
+            EventKind::WaitingForService { .. }
             | EventKind::Released { .. }
             | EventKind::Nested { .. }
             | EventKind::HedgeSent
@@ -203,7 +202,7 @@ mod with_tracing {
         }
     }
 
-    /// Emits an event of an operation that waits for the service, with long polling, a hedge, or within another one.
+    /// Emits an event of an operation that waits for the service, with a hedge, or within another one.
     fn emit_optional(
         level: Level,
         (operation, id): (&'static str, OperationId),
@@ -213,18 +212,6 @@ mod with_tracing {
     ) {
         let operation_id = tracing::field::display(id);
         match *kind {
-            EventKind::HeldBack { wait } => {
-                event!(
-                    level,
-                    "held_back",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
-                    wait_ms = millis(wait),
-                    "held back"
-                );
-            }
             EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate } => event!(
                 level,
                 "waiting_for_service",

@@ -8,7 +8,6 @@ use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
-use std::time::Duration;
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Reports the end of the operation after a success.
@@ -63,8 +62,8 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     ) {
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         if let TokenState::Held(token) = &*guard.token {
-            self.record.delayed(token.delay());
             let (error_type, delay, delay_source) = (failure.error_type(), token.delay(), token.delay_source());
+            self.record.delayed(delay);
             let kind = || {
                 let (quota, quota_mode) = (call.strategy.quota_level(), call.strategy.quota_mode());
                 let send_rate = call.strategy.send_rate();
@@ -109,19 +108,5 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call.tell(&self.observed, level, attempts, kind);
         driver.tell(|beginning| call.event(beginning, attempts, kind()));
         reason
-    }
-
-    /// Reports that a long poll waits before it returns.
-    pub(super) fn tell_held_back<
-        S: RetryStrategy<Token = K>,
-        T: Clock + Copy,
-        O: OptionalObserver<State = N> + Copy,
-    >(
-        &self,
-        call: Call<'_, S, T, O>,
-        attempts: u32,
-        wait: Duration,
-    ) {
-        call.tell(&self.observed, Level::Debug, attempts, || EventKind::HeldBack { wait });
     }
 }

@@ -40,8 +40,7 @@ pub use release::ReleaseGuard;
 pub use settle::End;
 pub use stop::Stop;
 pub use time_limits::{
-    AttemptTimeout, LimitsOn, LongPolling, MaxTime, NoSleep, OutOfTime, PollCut, RefusedPoll, StopCut, Stoppable,
-    TimeLimits, Unlimited,
+    AttemptTimeout, LimitsOn, MaxTime, NoSleep, OutOfTime, StopCut, Stoppable, TimeLimits, Unlimited,
 };
 pub(crate) use timed_attempt::DeadlineAndSleep;
 pub use timed_attempt::{Attempt, Deadline, RunAttempt};

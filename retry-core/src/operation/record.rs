@@ -43,6 +43,18 @@ mod recording {
             }
         }
 
+        /// Adds the time for which the operation has waited for the service to the delay of its retry.
+        pub(in crate::operation) fn waited(&self, waited: Duration) {
+            if let Some(record) = &self.record {
+                record.update(|operation| {
+                    if let Some(delay) = operation.delays.last_mut() {
+                        *delay = delay.saturating_add(waited.saturating_sub(operation.waited));
+                    }
+                    operation.waited = waited;
+                });
+            }
+        }
+
         pub(in crate::operation) fn attempted(&self, attempts: u32) {
             if let Some(record) = &self.record {
                 record.update(|operation| operation.attempts = attempts);
@@ -90,6 +102,9 @@ mod silent {
 
         #[inline]
         pub(in crate::operation) fn delayed(&self, _: Duration) {}
+
+        #[inline]
+        pub(in crate::operation) fn waited(&self, _: Duration) {}
 
         #[inline]
         pub(in crate::operation) fn attempted(&self, _: u32) {}

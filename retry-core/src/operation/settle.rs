@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Plain};
 use super::release::{Progress, ReleaseGuard, TokenState};
-use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, RefusedPoll, TimeLimits, explored};
+use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -136,30 +136,20 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
-        let is_stopped = self.is_stopped();
-        let is_prevented = !driver.is_repeatable() && matches!(directive, RetryDirective::Retry { .. });
-        let failure = Failure::from_directive(if is_prevented { directive.without_retry() } else { *directive })
+        let refusal = if !driver.is_repeatable() {
+            Some(RetryError::NotRepeatable)
+        } else if self.is_stopped() {
+            Some(RetryError::Stopped)
+        } else {
+            (!strategy::retries_enabled()).then_some(RetryError::Disabled)
+        };
+        let failure = Failure::from_directive(*directive)
             .with_remaining(self.limits.remaining(&call.timer()))
-            .with_retries_enabled(strategy::retries_enabled() && !is_stopped)
+            .with_refusal(refusal)
             .with_sent(driver.was_sent())
             .with_attempt_bound(!self.is_unlimited)
             .with_attempt_timeout(self.limits.attempt_timeout());
-        // The strategy learns only that there is no retry.
-        let own_reason = |reason| match reason {
-            _ if is_prevented => RetryError::NotRepeatable,
-            RetryError::Disabled if is_stopped => RetryError::Stopped,
-            reason => reason,
-        };
         let attempts = self.tell_attempt_failed(call, failure);
-        // The strategy is asked before it takes the token.
-        let mut held = None;
-        if L::IS_LONG_POLLING {
-            self.make_token(call.strategy, &call.clock());
-            if let TokenState::Held(token) = &self.token {
-                let delay = call.strategy.refused_delay(token, &failure);
-                held = (!delay.is_zero() && !is_prevented).then(|| (delay, Progress::of(token)));
-            }
-        }
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
         let token = if std::mem::take(&mut self.is_unmade) {
             call.strategy.empty_token(&call.clock()).ok()
@@ -169,12 +159,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let Some(token) = token else {
             return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
         };
-        match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
-            Ok(token) if is_prevented || !failure.retries_enabled() => {
+        match (call.strategy.refresh_retry_token(token, &failure, &call.clock()), refusal) {
+            (Ok(token), Some(reason)) => {
                 call.strategy.release(token);
-                Err(self.stop(call, failure.error_type(), attempts, own_reason(RetryError::Disabled), driver))
+                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
             }
-            Ok(token) => {
+            (Ok(token), None) => {
                 self.token = TokenState::Held(token);
                 self.is_delay_due = true;
                 if attempts == 1 {
@@ -185,36 +175,11 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }
-            Err(reason) => match held {
-                Some(held) if reason == RetryError::QuotaExhausted => self.hold_poll(call, &failure, held, driver),
-                _ => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),
-            },
+            (Err(reason), _) => Err(self.stop(call, failure.error_type(), attempts, reason, driver)),
         }
     }
 
-    /// Lets a long poll wait this long before it returns. The operation continues as if an attempt followed, but the
-    /// attempt is then prevented. Returns the reason if there is no time to wait.
-    #[cold]
-    fn hold_poll<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
-        &mut self,
-        call: Call<'_, S, T, O>,
-        failure: &Failure,
-        (delay, progress): (Duration, Progress),
-        driver: impl Driver,
-    ) -> Result<(), RetryError> {
-        let attempts = progress.attempts;
-        let error_type = failure.error_type();
-        let Ok(wait) = self.limits.shorten(delay, &call.timer()) else {
-            return Err(self.stop(call, error_type, attempts, RetryError::QuotaExhausted, driver));
-        };
-        self.token = TokenState::Unsent(progress);
-        self.is_delay_due = true;
-        self.limits.refuse(RefusedPoll { error_type, wait });
-        self.tell_held_back(call, attempts, wait);
-        Ok(())
-    }
-
-    /// Ends an operation whose time is over, or that waited because the quota refused a retry. The policy does not
+    /// Ends an operation whose time is over, or that waited for the service in vain. The policy does not
     /// evaluate its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns
     /// nothing and refunds nothing.
     #[cold]
@@ -224,12 +189,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         driver: impl Driver,
     ) -> Decision {
         let (progress, was_sent) = (self.token.progress(), driver.was_sent());
-        let (reason, error_type) = match self.token {
-            TokenState::NoRecovery(_) => (RetryError::NoRecovery, None),
-            _ => self.limits.end(),
+        let reason = match self.token {
+            TokenState::NoRecovery(_) => RetryError::NoRecovery,
+            _ => self.limits.reason(),
         };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
-        let reason = self.stop(call, error_type, progress.attempts, reason, driver);
+        let reason = self.stop(call, None, progress.attempts, reason, driver);
         if !was_sent {
             self.release(call);
         }

@@ -140,12 +140,11 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns whether the token has a delay before its attempt, or a long poll has to wait.
+    /// Returns whether the token has a delay before its attempt.
     #[inline]
     fn has_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
-            || operation.limits.refused().is_some();
+        let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
         guard.disarm();
         has_delay
     }
@@ -177,10 +176,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
                     guard.end(move || self.clock().now());
+                    operation.record.waited(operation.token.progress().waited());
                     return None;
                 }
                 Ready::Now | Ready::After(_) | Ready::Stop if waits => {
                     let (attempt, waited) = (token.attempt(), token.waited());
+                    operation.record.waited(waited);
                     self.tell(&operation.observed, Level::Debug, attempt, || EventKind::Released {
                         waited,
                         waiting: self.strategy.waiting_operations(),
@@ -204,11 +205,6 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
     fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
-        if let Some((refused, cut)) = operation.limits.refused() {
-            operation.stopped = Some(cut);
-            let wait = operation.limits.shorten(refused.wait, &self.timer()).ok()?;
-            return Some((wait, Reason::Delay(None)));
-        }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
@@ -252,6 +248,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.stop().is_some_and(Stop::is_stopped) => {
                 guard.end(move || self.clock().now());
+                operation.record.waited(operation.token.progress().waited());
                 None
             }
             Err(cut) => {

@@ -120,14 +120,6 @@ impl RetryDirective {
         matches!(self, Self::Fail { error_type: Some(RetryErrorType::Unknown), .. })
     }
 
-    /// Returns the directive for the same failure if it can't be retried. For others this is a no-op.
-    pub(crate) const fn without_retry(self) -> Self {
-        match self {
-            Self::Retry { error_type, retry_after } => Self::Fail { error_type: Some(error_type), retry_after },
-            Self::Fail { .. } | Self::Succeed { .. } => self,
-        }
-    }
-
     /// Sets the shortest wait that the server asked for. For a success this is a no-op.
     #[must_use]
     pub const fn after(self, hint: Option<Duration>) -> Self {

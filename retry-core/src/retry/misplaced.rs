@@ -27,7 +27,6 @@ impl<C> HedgedRetry<C> {
         deadline(deadline: A)
         attempt_timeout(time: A)
         unlimited_attempts()
-        long_polling()
         stop(stop: A)
     }
 }

@@ -32,12 +32,10 @@ pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{
-    AttemptTimeout, LimitsOn, LongPolling, MaxTime, OptionalObserver, Stoppable, TimeLimits, Unlimited, Unobserved,
+    AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, Stoppable, TimeLimits, Unlimited, Unobserved,
 };
 #[doc(hidden)]
-pub use crate::operation::{
-    Beginning, Identified, NoSleep, ObservedState, PollCut, RefusedPoll, RunAttempt, StopCut, UnobservedId,
-};
+pub use crate::operation::{Beginning, Identified, NoSleep, ObservedState, RunAttempt, StopCut, UnobservedId};
 
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;

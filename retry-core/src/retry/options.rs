@@ -384,37 +384,6 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         self
     }
 
-    /// Adds long polling, for a call that a loop repeats as long as the program runs, such as receiving messages.
-    ///
-    /// If the quota can't pay for a retry, the call returns its error immediately, and a loop around it calls again immediately.
-    /// With long polling, the call first waits for the delay that the retry would have had. The reason is still
-    /// [`RetryError::QuotaExhausted`](crate::RetryError::QuotaExhausted), and nothing is taken from the quota. Successes
-    /// and all other failures return immediately. A [`max_time`](Retry::max_time) cuts the wait.
-    ///
-    /// The last outcome is kept while the call waits, so its future is `Send` only if the outcome is. Your own strategy
-    /// determines the wait with [`RetryStrategy::refused_delay`](crate::RetryStrategy::refused_delay).
-    ///
-    /// ```
-    /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
-    /// # #[derive(Debug, RetryInfo)]
-    /// # struct Failed;
-    /// # async fn receive() -> Result<Vec<String>, Failed> { Ok(Vec::new()) }
-    /// static QUEUE: StandardRetryStrategy = StandardRetryStrategy::aws_2_1();
-    ///
-    /// # async fn example() {
-    /// loop {
-    ///     match retry(&QUEUE, || receive()).long_polling().run().await {
-    ///         Ok(messages) => println!("{messages:?}"),
-    ///         Err(error) => eprintln!("{error:?}"),
-    ///     }
-    /// }
-    /// # }
-    /// ```
-    pub fn long_polling(self) -> Retry<S, F, P, T, O, L::WithLongPolling> {
-        let limits = self.limits.with_long_polling();
-        self.within(limits)
-    }
-
     /// Sets a handle that ends the call in a shutdown; see [`Stop`].
     ///
     /// The error type must implement `From<TimedOut>`, because the call can be stopped before its first attempt. `io::Error`

@@ -2,7 +2,7 @@
 
 use crate::error::RetryInfo;
 use crate::policy::{RetryDirective, RetryErrorType, StandardRetryPolicy};
-use crate::strategy::Switch;
+use crate::strategy::{RetryError, Switch};
 use std::time::Duration;
 
 /// The description of a failed attempt that a strategy gets.
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Failure {
     directive: RetryDirective,
     remaining: Option<Duration>,
-    retries_enabled: bool,
+    refusal: Option<RetryError>,
     was_sent: bool,
     has_attempt_bound: bool,
     attempt_timeout: Option<Duration>,
@@ -30,7 +30,7 @@ impl Failure {
         Self {
             directive,
             remaining: None,
-            retries_enabled: true,
+            refusal: None,
             was_sent: true,
             has_attempt_bound: true,
             attempt_timeout: None,
@@ -44,10 +44,10 @@ impl Failure {
         self
     }
 
-    /// Sets whether retries are switched on. The default is `true`.
+    /// Sets the reason why there is no retry whatever the strategy decides; see [`refusal`](Failure::refusal). The default is `None`.
     #[must_use]
-    pub const fn with_retries_enabled(mut self, enabled: bool) -> Self {
-        self.retries_enabled = enabled;
+    pub const fn with_refusal(mut self, refusal: Option<RetryError>) -> Self {
+        self.refusal = refusal;
         self
     }
 
@@ -75,7 +75,10 @@ impl Failure {
     /// Switches retries off if the switch is off.
     #[inline]
     pub(crate) fn switched_by(self, switch: &Switch) -> Self {
-        self.with_retries_enabled(self.retries_enabled && switch.is_on())
+        match self.refusal {
+            None if !switch.is_on() => self.with_refusal(Some(RetryError::Disabled)),
+            _ => self,
+        }
     }
 
     /// Returns the directive of the policy.
@@ -123,10 +126,11 @@ impl Failure {
         self.has_attempt_bound
     }
 
-    /// Returns whether retries are switched on. If they are off, a strategy refuses them with
-    /// [`RetryError::Disabled`](crate::RetryError::Disabled), but still learns from the failure.
-    pub const fn retries_enabled(&self) -> bool {
-        self.retries_enabled
+    /// Returns the reason why there is no retry whatever the strategy decides, if there is one: retries are switched off
+    /// ([`Disabled`](RetryError::Disabled)), the operation was stopped ([`Stopped`](RetryError::Stopped)), or its request can't be sent
+    /// again ([`NotRepeatable`](RetryError::NotRepeatable)). A strategy returns it, but still learns from the failure.
+    pub const fn refusal(&self) -> Option<RetryError> {
+        self.refusal
     }
 
     /// Returns whether the attempt was sent. It was not if a `tower` service failed before it took the request.

@@ -20,6 +20,7 @@ mod erased;
 mod error;
 mod failure;
 mod limited;
+mod long_polling;
 mod name;
 #[cfg(feature = "limiters")]
 mod paced;
@@ -41,6 +42,7 @@ pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
+pub use long_polling::{LongPolling, LongPollingToken};
 pub use name::StrategyName;
 #[cfg(feature = "limiters")]
 pub use paced::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
@@ -216,9 +218,9 @@ pub trait RetryStrategy {
 
     /// Returns the delay that the retry after this failure would have, without taking anything for it.
     ///
-    /// Only operations with [long polling](crate::Retry::long_polling) call this, before
+    /// Only a strategy for [long polls](crate::strategy::LongPolling) calls this, before it asks its inner strategy with
     /// [`refresh_retry_token`](RetryStrategy::refresh_retry_token). If that refuses the retry with
-    /// [`RetryError::QuotaExhausted`], the operation waits this long before it returns. The default is zero, which means
+    /// [`RetryError::QuotaExhausted`], the operation waits this long before it ends. The default is zero, which means
     /// no wait.
     fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
         let _ = (token, failure);

@@ -167,12 +167,10 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
     ) -> Result<S::Token, RetryError> {
         let failure = failure.switched_by(&self.switch);
         let token = within_scope(self.name.as_ref(), || self.strategy.refresh_retry_token(token, &failure, clock))?;
-        if failure.retries_enabled() {
-            return Ok(token);
-        }
-        // The strategy granted a retry although retries are off.
+        let Some(reason) = failure.refusal() else { return Ok(token) };
+        // The strategy granted a retry although there is none.
         self.strategy.release(token);
-        Err(RetryError::Disabled)
+        Err(reason)
     }
 
     #[inline]

@@ -18,8 +18,11 @@ pub struct Operation {
     /// The class of each failed attempt, in order; `None` if the policy gave it no class. An error that nothing
     /// classifies has [`RetryErrorType::Unknown`].
     pub classes: Vec<Option<RetryErrorType>>,
-    /// The delay of each scheduled retry, in order; it can be zero. Waits for a limiter are not included.
+    /// The delay of each scheduled retry, in order; it can be zero. The time for which it waited for the service is included, waits for a
+    /// limiter are not.
     pub delays: Vec<Duration>,
+    /// The time for which the operation waited for the service.
+    pub waited: Duration,
     /// The reason why there was no further attempt; `None` after a success, and while the operation has not ended.
     pub reason: Option<RetryError>,
     /// Whether the operation has ended. An operation whose future was dropped never ends.
@@ -28,7 +31,7 @@ pub struct Operation {
 
 impl Operation {
     pub(super) const fn new(name: &'static str) -> Self {
-        Self { name, attempts: 0, classes: Vec::new(), delays: Vec::new(), reason: None, has_ended: false }
+        Self { name, attempts: 0, classes: Vec::new(), delays: Vec::new(), waited: Duration::ZERO, reason: None, has_ended: false }
     }
 
     /// Asserts that the operation has ended after this number of attempts and for this reason; `None` means a success.
@@ -48,7 +51,7 @@ impl Operation {
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, attempts, classes, delays, reason, has_ended } = self;
+        let Self { name, attempts, classes, delays, reason, has_ended, .. } = self;
         writeln!(f, "{}, operation `{name}`", End { attempts: *attempts, reason: *reason, has_ended: *has_ended })?;
         for (index, class) in classes.iter().enumerate() {
             write!(f, "    attempt {} failed ({})", index + 1, class.map_or("none", RetryErrorType::as_str))?;

@@ -234,13 +234,6 @@ impl<S, P, C, A, T, O, L: TimeLimits> RetryLayer<S, P, C, A, T, O, L> {
         self.within(|limits| limits.with_attempt_timeout(time))
     }
 
-    /// Adds long polling: if the quota can't pay for a retry, the request waits for the delay of that retry before its
-    /// error is returned; see [`Retry::long_polling`](crate::Retry::long_polling).
-    #[must_use]
-    pub fn long_polling(self) -> RetryLayer<S, P, C, A, T, O, L::WithLongPolling> {
-        self.within(TimeLimits::with_long_polling)
-    }
-
     /// Sets a handle that ends the requests in a shutdown; see [`Stop`].
     ///
     /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.

@@ -22,7 +22,6 @@ impl<L, H> HedgedLayer<L, H> {
         observer(observer: X)
         max_time(time: X)
         attempt_timeout(time: X)
-        long_polling()
         stop(stop: X)
     }
 }

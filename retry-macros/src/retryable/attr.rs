@@ -26,7 +26,6 @@ enum RetryableOption {
     Deadline,
     AttemptTimeout,
     UnlimitedAttempts,
-    LongPolling,
     Stop,
     Context,
     Clone,
@@ -42,6 +41,8 @@ enum RetryableOption {
 const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
+const LONG_POLL: &str =
+    "use a strategy for long polls, `static QUEUE: LongPolling<StandardRetryStrategy> = LongPolling::over(..);`";
 const STOP: &str = "write `stop = STOP`, with `static STOP: Stop = Stop::new();`";
 const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
 const WHEN: &str = "label the error type with `#[derive(RetryInfo)]`, or write a `policy`";
@@ -60,7 +61,6 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
         ("unlimited_attempts", RetryableOption::UnlimitedAttempts),
-        ("long_polling", RetryableOption::LongPolling),
         ("stop", RetryableOption::Stop),
         ("context", RetryableOption::Context),
         ("clone", RetryableOption::Clone),
@@ -103,7 +103,8 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
             "time_limit",
             "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
         ),
-        ("long_poll", "write `long_polling`"),
+        ("long_poll", LONG_POLL),
+        ("long_polling", LONG_POLL),
         ("forever", "write `unlimited_attempts`"),
         ("retry_forever", "write `unlimited_attempts`"),
         ("unlimited", "write `unlimited_attempts`"),
@@ -232,10 +233,6 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::UnlimitedAttempts => {
                 option.flag(diagnostics);
                 read.limits.unlimited_attempts = true;
-            }
-            RetryableOption::LongPolling => {
-                option.flag(diagnostics);
-                read.limits.long_polling = true;
             }
             RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
             RetryableOption::Context => read.context = Some(read_name(&option, diagnostics)),

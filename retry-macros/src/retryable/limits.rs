@@ -15,8 +15,7 @@ pub(super) struct Limits {
     pub(super) max_time: Option<Limit>,
     pub(super) deadline: Option<Expr>,
     pub(super) attempt_timeout: Option<Limit>,
-    /// Whether the function waits before it returns if the quota refuses a retry.
-    pub(super) long_polling: bool,
+    /// Whether the strategy's maximum number of attempts does not apply.
     pub(super) unlimited_attempts: bool,
     /// The handle that stops the operation.
     pub(super) stop: Option<Expr>,
@@ -39,12 +38,11 @@ impl Limits {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts, stop } = self;
+        let Self { max_time, deadline, attempt_timeout, unlimited_attempts, stop } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
-            long_polling,
             unlimited_attempts,
             stop: stop.map(&map),
         }
@@ -125,12 +123,12 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout, long_polling, unlimited_attempts: _, stop } = limits;
+    let Limits { max_time, deadline, attempt_timeout, unlimited_attempts: _, stop } = limits;
     let each = attempt_timeout.as_ref().map(duration);
     let limits = match (max_time, deadline) {
         (None, None) => {
             let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
-            if !long_polling && stop.is_none() {
+            if stop.is_none() {
                 return Limited { limits, setup: TokenStream::new(), keeps: false };
             }
             limits.unwrap_or_else(|| quote!(#private::unlimited()))
@@ -144,7 +142,6 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
             quote!(#private::until(#deadline, #max_time, #each))
         }
     };
-    let limits = if *long_polling { quote!(#private::long_polling(#limits)) } else { limits };
     let (limits, setup) = match stop {
         None => (limits, TokenStream::new()),
         Some(stop) => {

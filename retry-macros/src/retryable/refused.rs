@@ -65,7 +65,7 @@ fn values(options: &Options) -> Vec<Expr> {
         hedge,
         hedge_option: _,
         weighing: Weighing { weight, used },
-        limits: Limits { max_time, deadline, attempt_timeout, long_polling: _, unlimited_attempts: _, stop },
+        limits: Limits { max_time, deadline, attempt_timeout, unlimited_attempts: _, stop },
         attempt_timeout_option: _,
         context: _,
         clone: _,

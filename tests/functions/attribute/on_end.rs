@@ -177,19 +177,6 @@ fn a_blocking_function_reports_its_end_also_where_its_time_is_over() {
     assert_eq!((reason, outcome), (Some(RetryError::MaxTime), SAFE));
 }
 
-// Rules O17, R20.
-#[tokio::test(start_paused = true)]
-async fn a_long_poll_ends_after_its_wait_with_the_reason_of_the_quota() {
-    #[retryable(strategy = strategy, long_polling, on_end = |report| *ended = Some(end(report)))]
-    async fn poll(strategy: &StandardRetryStrategy, flaky: &Flaky, ended: &mut Option<End>) -> Outcome<u32> {
-        flaky.call()
-    }
-
-    let (strategy, mut ended) = (standard().quota_capacity(5), None);
-    assert_eq!(poll(&strategy, &Flaky::new(9, Failed::SAFE), &mut ended).await, Err(Failed::SAFE));
-    assert_eq!(ended, Some((2, Some(RetryError::QuotaExhausted), secs(1 + 2))));
-}
-
 /// Not `Sync`, so the future is `Send` only if nothing of it is borrowed while the operation waits.
 struct Client {
     retry: StandardRetryStrategy,

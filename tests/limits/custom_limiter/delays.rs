@@ -227,7 +227,7 @@ fn the_strategy_gets_each_failure_and_the_success() {
     in_each_form(attempt, |(form, _), strategy, _, outcome| {
         assert_eq!((outcome, strategy.successes.take()), (Ok(1), vec![Success::default()]), "{form}");
         let [failure] = strategy.failures.take()[..] else { panic!("{form}") };
-        assert!(failure.is_retryable() && failure.retries_enabled(), "{form}");
+        assert!(failure.is_retryable() && failure.refusal().is_none(), "{form}");
         assert_eq!((failure.error_type(), failure.retry_after()), (Some(RetryErrorType::Throttling), Some(secs(9))));
     });
 }
@@ -238,7 +238,7 @@ fn a_final_failure_keeps_its_class_and_its_hint() {
     let fatal = Failed { throttle: true, ..Failed::FATAL }.after(secs(9));
     let is_final = |form: &str, strategy: &Steady, class| {
         let [failure] = strategy.failures.take()[..] else { panic!("{form}") };
-        assert!(!failure.is_retryable() && failure.retries_enabled(), "{form}");
+        assert!(!failure.is_retryable() && failure.refusal().is_none(), "{form}");
         assert_eq!((failure.error_type(), failure.retry_after()), (class, Some(secs(9))), "{form}");
         assert_eq!(strategy.log.take(), [("initial", 0), ("refresh", 3)], "{form}");
     };
@@ -265,7 +265,7 @@ fn a_failure_can_switch_retries_off_and_the_limiter_still_limits() {
     let (limiter, clock) = (one_slot(), ByHand::at(secs(1)));
     let mut token = limiter.acquire_initial_token(&clock).unwrap();
     assert_eq!(limiter.ready(&mut token, &clock, None), Ready::Now);
-    let failure = Failure::of(&Failed::SAFE).with_retries_enabled(false);
+    let failure = Failure::of(&Failed::SAFE).with_refusal(Some(RetryError::Disabled));
     assert_eq!(limiter.refresh_retry_token(token, &failure, &clock).map(drop), Err(RetryError::Disabled));
     assert_eq!((limiter.counts(), limiter.retries.quota().available()), ((1, 0, 1), 500));
 }

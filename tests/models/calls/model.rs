@@ -199,15 +199,17 @@ impl Model {
         // A wait ends when the call is stopped or dropped.
         let end = now + wait;
         let (is_stopped, is_dropped) = (course.stop < end, course.dropped < end.min(course.stop));
-        if !is_paid {
-            let at = end.min(course.stop);
-            return Err((!is_dropped).then(|| course.end(at, Some(RetryError::QuotaExhausted))));
+        if !is_paid && wait == 0 {
+            return refused(course, RetryError::QuotaExhausted);
         }
         if is_dropped {
             return Err(None);
         }
         if is_stopped {
             return Err(Some(course.end(course.stop, Some(RetryError::Stopped))));
+        }
+        if !is_paid {
+            return Err(Some(course.end(end, Some(RetryError::NoRecovery))));
         }
         self.balances[depth] -= cost;
         course.paid = cost;

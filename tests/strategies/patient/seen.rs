@@ -6,8 +6,8 @@ use retry_core::quota::QuotaMode;
 use retry_core::strategy::DelaySource;
 use retry_core::time::{ManualTimer, Timer, Timestamp};
 use retry_core::{
-    Clock, Event, EventKind, Jitter, Observer, PatientRetryStrategy, RetryError, RetryErrorType, RetryStrategy,
-    RetryToken, StandardRetryStrategy, Stop, retry, retryable,
+    Clock, Event, EventKind, Observer, PatientRetryStrategy, RetryError, RetryErrorType, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Stop, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::future::ready;
@@ -141,25 +141,4 @@ async fn a_report_has_the_time_of_a_wait_that_the_time_limit_ends() {
     };
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NoRecovery)));
     assert!(report.waited >= secs(8), "{report:?}");
-}
-
-// Rules O8, R20.
-#[tokio::test(start_paused = true)]
-async fn a_report_of_a_held_long_poll_has_the_time_of_the_wait_before() {
-    let standard = StandardRetryStrategy::new().max_attempts(3).jitter(Jitter::Fixed(1.0)).quota_capacity(0);
-    let (strategy, calls) = (PatientRetryStrategy::over(standard).max_waiting(1), Cell::new(0));
-    let polls = async || {
-        calls.set(calls.get() + 1);
-        if calls.get() == 2 {
-            tokio::time::sleep(secs(1)).await;
-        }
-        Err::<u32, _>(Failed::SAFE)
-    };
-    let (report, _) = tokio::join!(retry(&strategy, polls).long_polling().report(), async {
-        tokio::time::sleep(millis(1_500)).await;
-        retry(&strategy, || ready(Err::<u32, _>(Failed::SAFE))).run().await
-    });
-    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::QuotaExhausted)), "the other one has the place");
-    assert_eq!(report.waited, secs(1));
-    assert!(report.elapsed > secs(2), "{report:?}");
 }

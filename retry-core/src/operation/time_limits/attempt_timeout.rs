@@ -1,6 +1,5 @@
 //! A time limit on each attempt.
 
-use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
@@ -65,12 +64,6 @@ impl TimeLimits for AttemptTimeout {
 
     fn with_deadline(self, deadline: Timestamp) -> MaxTime {
         MaxTime::new(Duration::MAX, Some(self.0)).with_deadline(deadline)
-    }
-
-    type WithLongPolling = LongPolling<Self>;
-
-    fn with_long_polling(self) -> LongPolling<Self> {
-        LongPolling::new(self)
     }
 
     type WithStop<'s> = Stoppable<'s, Self>;

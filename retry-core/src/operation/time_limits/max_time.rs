@@ -1,6 +1,5 @@
 //! A time limit or a deadline of the whole operation.
 
-use super::long_polling::LongPolling;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::operation::Stop;
@@ -126,12 +125,6 @@ impl TimeLimits for MaxTime {
     fn with_deadline(mut self, deadline: Timestamp) -> Self {
         self.deadline = Some(deadline);
         self
-    }
-
-    type WithLongPolling = LongPolling<Self>;
-
-    fn with_long_polling(self) -> LongPolling<Self> {
-        LongPolling::new(self)
     }
 
     type WithStop<'s> = Stoppable<'s, Self>;

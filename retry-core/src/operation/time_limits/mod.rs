@@ -1,20 +1,17 @@
 //! The interface of the time limits of an operation and its attempts.
 
 mod attempt_timeout;
-mod long_polling;
 mod max_time;
 mod stoppable;
 mod unlimited;
 
 pub use attempt_timeout::AttemptTimeout;
-pub use long_polling::{LongPolling, PollCut};
 pub use max_time::MaxTime;
 pub use stoppable::{StopCut, Stoppable};
 pub use unlimited::{NoSleep, Unlimited};
 
 use super::Stop;
 use super::timed_attempt::RunAttempt;
-use crate::policy::RetryErrorType;
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimedOut, Timer, Timestamp};
@@ -112,21 +109,6 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     #[doc(hidden)]
     fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Option<Self::Sleep<T::Sleep>>;
 
-    /// Whether the operation waits before it returns if the quota refuses a retry.
-    #[doc(hidden)]
-    const IS_LONG_POLLING: bool = false;
-
-    /// Keeps a failure whose retry the quota refused. Called with long polling only.
-    #[doc(hidden)]
-    fn refuse(&mut self, _: RefusedPoll) {}
-
-    /// Returns the failure whose retry the quota refused, and the reason why no attempt follows its wait.
-    #[doc(hidden)]
-    #[inline]
-    fn refused(&self) -> Option<(RefusedPoll, Self::Cut)> {
-        None
-    }
-
     /// Returns the handle that can stop the operation, if there is one.
     #[doc(hidden)]
     #[inline]
@@ -134,12 +116,11 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
         None
     }
 
-    /// Returns the reason of an operation whose next attempt was cut or prevented, and the class of its last failure, if
-    /// that is the reason.
+    /// Returns the reason of an operation whose next attempt was cut or prevented.
     #[doc(hidden)]
     #[inline]
-    fn end(&self) -> (RetryError, Option<RetryErrorType>) {
-        (RetryError::MaxTime, None)
+    fn reason(&self) -> RetryError {
+        RetryError::MaxTime
     }
 
     /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
@@ -154,10 +135,9 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
 
     /// The type of these limits after [`Retry::max_time`](crate::Retry::max_time) or
-    /// [`Retry::deadline`](crate::Retry::deadline): [`MaxTime`], or [`LongPolling`] with it.
+    /// [`Retry::deadline`](crate::Retry::deadline): [`MaxTime`].
     ///
     /// [`MaxTime`]: super::MaxTime
-    /// [`LongPolling`]: super::LongPolling
     type WithMaxTime: TimeLimits;
 
     /// Sets the limit on the whole operation.
@@ -168,18 +148,8 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     #[doc(hidden)]
     fn with_deadline(self, deadline: Timestamp) -> Self::WithMaxTime;
 
-    /// The type of these limits after [`Retry::long_polling`](crate::Retry::long_polling): [`LongPolling`].
+    /// The type of these limits after [`Retry::stop`](crate::Retry::stop): [`Stoppable`].
     ///
-    /// [`LongPolling`]: super::LongPolling
-    type WithLongPolling: TimeLimits;
-
-    /// Adds long polling.
-    #[doc(hidden)]
-    fn with_long_polling(self) -> Self::WithLongPolling;
-
-    /// The type of these limits after [`Retry::stop`](crate::Retry::stop): [`Stoppable`], or [`LongPolling`] with it.
-    ///
-    /// [`LongPolling`]: super::LongPolling
     /// [`Stoppable`]: super::Stoppable
     type WithStop<'s>: TimeLimits;
 
@@ -217,12 +187,4 @@ pub trait LimitsOn<R>: TimeLimits {
     /// the outcome of the operation, for which `last` takes the last outcome.
     #[doc(hidden)]
     fn cut(cut: Self::Cut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R>;
-}
-
-/// A failure whose retry the quota refused.
-#[derive(Clone, Copy, Debug)]
-pub struct RefusedPoll {
-    pub(super) error_type: Option<RetryErrorType>,
-    /// The wait before the operation returns.
-    pub(super) wait: Duration,
 }

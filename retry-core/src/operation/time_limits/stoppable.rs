@@ -1,10 +1,8 @@
 //! Operations that a handle can stop.
 
-use super::long_polling::LongPolling;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::operation::Stop;
 use crate::operation::timed_attempt::{Deadline, RunAttempt, run_limited};
-use crate::policy::RetryErrorType;
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
@@ -92,8 +90,8 @@ impl<'s, L: TimeLimits> TimeLimits for Stoppable<'s, L> {
         Some(self.stop)
     }
 
-    fn end(&self) -> (RetryError, Option<RetryErrorType>) {
-        if self.has_prevented { (RetryError::Stopped, None) } else { self.limits.end() }
+    fn reason(&self) -> RetryError {
+        if self.has_prevented { RetryError::Stopped } else { self.limits.reason() }
     }
 
     type WithAttemptTimeout = Stoppable<'s, L::WithAttemptTimeout>;
@@ -110,12 +108,6 @@ impl<'s, L: TimeLimits> TimeLimits for Stoppable<'s, L> {
 
     fn with_deadline(self, deadline: Timestamp) -> Self::WithMaxTime {
         self.with(|limits| limits.with_deadline(deadline))
-    }
-
-    type WithLongPolling = LongPolling<Self>;
-
-    fn with_long_polling(self) -> LongPolling<Self> {
-        LongPolling::new(self)
     }
 
     type WithStop<'t> = Stoppable<'t, L>;

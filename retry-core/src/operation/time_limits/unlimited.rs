@@ -1,7 +1,6 @@
 //! An operation without time limits.
 
 use super::attempt_timeout::AttemptTimeout;
-use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
 use super::stoppable::Stoppable;
 use super::{LimitsOn, TimeLimits, sealed};
@@ -70,12 +69,6 @@ impl TimeLimits for Unlimited {
 
     fn with_deadline(self, deadline: Timestamp) -> MaxTime {
         MaxTime::new(Duration::MAX, None).with_deadline(deadline)
-    }
-
-    type WithLongPolling = LongPolling<Self>;
-
-    fn with_long_polling(self) -> LongPolling<Self> {
-        LongPolling::new(self)
     }
 
     type WithStop<'s> = Stoppable<'s, Self>;

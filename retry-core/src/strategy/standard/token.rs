@@ -123,7 +123,10 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         let RetryDirective::Retry { error_type, .. } = failure.directive() else {
             return Err(RetryError::NotRetryable);
         };
-        if !(failure.retries_enabled() && self.switch.is_on()) {
+        if let Some(reason) = failure.refusal() {
+            return Err(reason);
+        }
+        if !self.switch.is_on() {
             return Err(RetryError::Disabled);
         }
         Ok(error_type)

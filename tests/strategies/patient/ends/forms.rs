@@ -122,12 +122,10 @@ attributes! {
     with_attempt_timeout(world) { attempt_timeout = "5s" }
     hedged(world) { idempotent, hedge = HEDGE }
     hedged_and_reported(world) { idempotent, hedge = HEDGE, on_end = |report| world.report(report.attempts, report.reason) }
-    long_polling(world) { long_polling }
     limited(world) { max_time = "40s" }
     until(world) { deadline = tokio::time::Instant::now() + LIMIT }
     limited_and_reported(world) { max_time = "40s", on_end = |report| world.report(report.attempts, report.reason) }
     limited_and_hedged(world) { max_time = "40s", idempotent, hedge = HEDGE }
-    limited_long_polling(world) { max_time = "40s", long_polling }
     stoppable(world) { stop = world.stop }
     limited_and_stoppable(world) { stop = world.stop, max_time = "40s" }
     stoppable_and_reported(world) { stop = world.stop, on_end = |report| world.report(report.attempts, report.reason) }
@@ -181,7 +179,6 @@ pub(super) const UNLIMITED: &[(&str, Form)] = forms! {
     closure_with_attempt_timeout: world => report!(world, closure!(world).attempt_timeout(Duration::from_secs(5)));
     closure_with_weight: world => closure!(world).weight(3).run().await;
     hedged_closure: world => report!(world, closure!(world).hedge(&HEDGE));
-    long_polling_closure: world => report!(world, closure!(world).long_polling());
     erased: world => {
         let strategy = ErasedStrategy::new(&world.strategy);
         retry(&strategy, || async { world.call() }).observer(world).run().await
@@ -196,7 +193,6 @@ pub(super) const UNLIMITED: &[(&str, Form)] = forms! {
     attribute_with_attempt_timeout: world => with_attempt_timeout(world).await;
     hedged_attribute: world => hedged(world).await;
     hedged_attribute_with_on_end: world => hedged_and_reported(world).await;
-    long_polling_attribute: world => long_polling(world).await;
 };
 
 /// With a limit of 40 seconds.
@@ -208,14 +204,12 @@ pub(super) const LIMITED: &[(&str, Form)] = forms! {
         report!(world, closure!(world).max_time(LIMIT).attempt_timeout(Duration::from_secs(5)))
     };
     hedged_closure: world => report!(world, closure!(world).max_time(LIMIT).hedge(&HEDGE));
-    long_polling_closure: world => report!(world, closure!(world).max_time(LIMIT).long_polling());
     tower: world => send!(world, layer!(world).max_time(LIMIT)).await;
     hedged_tower: world => send!(world, layer!(world).max_time(LIMIT).hedge(&HEDGE)).await;
     attribute: world => limited(world).await;
     attribute_with_deadline: world => until(world).await;
     attribute_with_on_end: world => limited_and_reported(world).await;
     hedged_attribute: world => limited_and_hedged(world).await;
-    long_polling_attribute: world => limited_long_polling(world).await;
 };
 
 /// With the handle of the world.

@@ -1,0 +1,255 @@
+//! A strategy for long polls: an operation whose retry the quota refuses waits before it returns.
+
+use super::{
+    DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
+    StrategyName,
+};
+use crate::policy::{Success, Usage};
+use crate::quota::QuotaMode;
+use crate::support::{KeptInWait, KeptOutcome};
+use crate::time::{Clock, Timestamp};
+use std::time::Duration;
+
+/// A strategy for calls that a loop repeats as long as the program runs, such as receiving messages from a queue. AWS calls such a
+/// call a long poll.
+///
+/// If the quota of the inner strategy can't pay for a retry, the operation first waits for the delay that the retry would have
+/// had, and then ends with its last outcome and the reason [`NoRecovery`](RetryError::NoRecovery). Without it, the operation ends
+/// immediately, and the loop begins the next one immediately. A limit on the time of the operation shortens the wait. Everything
+/// else is as in the inner strategy.
+///
+/// A loop over a [`PatientRetryStrategy`](crate::PatientRetryStrategy) does not need this, because its operations wait anyway. This
+/// is for programs that must behave like the AWS SDKs.
+///
+/// ```no_run
+/// use retry_core::strategy::LongPolling;
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+///
+/// # #[derive(Debug, RetryInfo)]
+/// # struct Failed;
+/// static QUEUE: LongPolling<StandardRetryStrategy> =
+///     LongPolling::over(StandardRetryStrategy::aws_2_1());
+///
+/// #[retryable(strategy = QUEUE)]
+/// async fn receive() -> Result<Vec<String>, Failed> {
+///     // One attempt.
+/// #   Ok(Vec::new())
+/// }
+///
+/// async fn work() {
+///     loop {
+///         match receive().await {
+///             Ok(messages) => println!("{messages:?}"),
+///             Err(error) => eprintln!("{error:?}"),
+///         }
+///     }
+/// }
+/// ```
+///
+/// The last outcome is kept while the operation waits, so the future is [`Send`] only if the outcome is.
+#[derive(Clone, Copy, Debug)]
+pub struct LongPolling<S> {
+    strategy: S,
+}
+
+impl<S> LongPolling<S> {
+    /// Creates a strategy for long polls over another strategy, whose [`refused_delay`](RetryStrategy::refused_delay) determines
+    /// the wait.
+    pub const fn over(strategy: S) -> Self {
+        Self { strategy }
+    }
+
+    /// Returns the inner strategy.
+    pub const fn inner(&self) -> &S {
+        &self.strategy
+    }
+}
+
+impl<S> Share<LongPolling<S>> for Operations where Self: Share<S> {}
+
+/// The token of a [`LongPolling`] strategy.
+#[derive(Debug)]
+pub struct LongPollingToken<K>(Held<K>);
+
+#[derive(Debug)]
+enum Held<K> {
+    /// The token of the inner strategy.
+    Inner(K),
+    /// The quota refused the retry, and the operation waits.
+    Refused {
+        /// The number of the attempt that will not be made.
+        attempt: u32,
+        since: Timestamp,
+        until: Timestamp,
+        /// The time for which the operation has waited for the service in earlier waits.
+        waited: Duration,
+    },
+}
+
+impl<K> LongPollingToken<K> {
+    const fn inner(token: K) -> Self {
+        Self(Held::Inner(token))
+    }
+
+    const fn inner_mut(&mut self) -> Option<&mut K> {
+        if let Held::Inner(token) = &mut self.0 { Some(token) } else { None }
+    }
+}
+
+impl<K: RetryToken> RetryToken for LongPollingToken<K> {
+    fn attempt(&self) -> u32 {
+        match &self.0 {
+            Held::Inner(token) => token.attempt(),
+            Held::Refused { attempt, .. } => *attempt,
+        }
+    }
+
+    fn delay(&self) -> Duration {
+        if let Held::Inner(token) = &self.0 { token.delay() } else { Duration::ZERO }
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        if let Held::Inner(token) = &self.0 { token.delay_source() } else { DelaySource::Service }
+    }
+
+    fn waited(&self) -> Duration {
+        match &self.0 {
+            Held::Inner(token) => token.waited(),
+            Held::Refused { waited, .. } => *waited,
+        }
+    }
+
+    fn waited_at(&self, now: Timestamp) -> Duration {
+        match &self.0 {
+            Held::Inner(token) => token.waited_at(now),
+            Held::Refused { since, waited, .. } => waited.saturating_add(now.saturating_since(*since)),
+        }
+    }
+
+    fn may_wait() -> bool {
+        true
+    }
+
+    fn kept_outcome<R>() -> impl KeptOutcome<R> {
+        KeptInWait::<R>::new()
+    }
+}
+
+impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
+    type Token = LongPollingToken<S::Token>;
+
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.strategy.acquire_initial_token(clock).map(LongPollingToken::inner)
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, RetryError> {
+        let Held::Inner(token) = token.0 else { return Err(RetryError::QuotaExhausted) };
+        // The inner strategy is asked before it takes the token.
+        let delay = self.strategy.refused_delay(&token, failure);
+        let (attempt, waited) = (token.attempt().saturating_add(1), token.waited());
+        match self.strategy.refresh_retry_token(token, failure, clock) {
+            Err(RetryError::QuotaExhausted) if !delay.is_zero() => {
+                let since = clock.now();
+                let wait = failure.remaining().map_or(delay, |remaining| delay.min(remaining));
+                let until = since.saturating_add(wait);
+                Ok(LongPollingToken(Held::Refused { attempt, since, until, waited }))
+            }
+            answer => answer.map(LongPollingToken::inner),
+        }
+    }
+
+    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        match token.0 {
+            Held::Inner(token) => self.strategy.record_success(token, success, clock),
+            // Sent without permission. The inner strategy has got its token back.
+            Held::Refused { .. } => Ok(()),
+        }
+    }
+
+    fn weigh(&self, token: &mut Self::Token, weight: u32) {
+        if let Some(token) = token.inner_mut() {
+            self.strategy.weigh(token, weight);
+        }
+    }
+
+    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+        if let Some(token) = token.inner_mut() {
+            self.strategy.settle(token, usage);
+        }
+    }
+
+    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        match &mut token.0 {
+            Held::Inner(token) => self.strategy.ready(token, clock, waker),
+            Held::Refused { until, .. } => match until.saturating_since(clock.now()) {
+                Duration::ZERO => Ready::Stop,
+                wait => {
+                    // The operation may shorten only a wait that has a waker.
+                    drop(waker.map(LazyWaker::waker));
+                    Ready::After(wait)
+                }
+            },
+        }
+    }
+
+    fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        match &token.0 {
+            Held::Inner(token) => self.strategy.acquire_hedge(token, clock).map(LongPollingToken::inner),
+            Held::Refused { .. } => Err(RetryError::QuotaExhausted),
+        }
+    }
+
+    fn release(&self, token: Self::Token) {
+        if let Held::Inner(token) = token.0 {
+            self.strategy.release(token);
+        }
+    }
+
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        match &token.0 {
+            Held::Inner(token) => self.strategy.refused_delay(token, failure),
+            Held::Refused { .. } => Duration::ZERO,
+        }
+    }
+
+    fn starts_empty(&self) -> bool {
+        self.strategy.starts_empty()
+    }
+
+    fn empty_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.strategy.empty_token(clock).map(LongPollingToken::inner)
+    }
+
+    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
+        self.strategy.record_first_success(success, clock);
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.strategy.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.strategy.quota_mode()
+    }
+
+    fn waiting_operations(&self) -> Option<u32> {
+        self.strategy.waiting_operations()
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.strategy.send_rate()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.strategy.name()
+    }
+
+    fn max_attempts(&self) -> Option<u32> {
+        self.strategy.max_attempts()
+    }
+}
