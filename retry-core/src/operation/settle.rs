@@ -179,7 +179,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         }
     }
 
-    /// Ends an operation whose time is over, or that waited for the service in vain. The policy does not
+    /// Ends an operation whose time is over, or that waited for the service without success. The policy does not
     /// evaluate its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns
     /// nothing and refunds nothing.
     #[cold]

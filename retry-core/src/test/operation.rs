@@ -31,7 +31,15 @@ pub struct Operation {
 
 impl Operation {
     pub(super) const fn new(name: &'static str) -> Self {
-        Self { name, attempts: 0, classes: Vec::new(), delays: Vec::new(), waited: Duration::ZERO, reason: None, has_ended: false }
+        Self {
+            name,
+            attempts: 0,
+            classes: Vec::new(),
+            delays: Vec::new(),
+            waited: Duration::ZERO,
+            reason: None,
+            has_ended: false,
+        }
     }
 
     /// Asserts that the operation has ended after this number of attempts and for this reason; `None` means a success.

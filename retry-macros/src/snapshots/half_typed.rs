@@ -48,7 +48,9 @@ fn half_typed_options() {
     half_typed(
         quote!(strategy = STORE, max_),
         "async fn f() -> Result<(), E> { let x = ; }",
-        &expect![[r#"async fn f () -> Result < () , E > { :: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`" } if false { let _ = & (STORE) ; } let x = ; }"#]],
+        &expect![[
+            r#"async fn f () -> Result < () , E > { :: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`" } if false { let _ = & (STORE) ; } let x = ; }"#
+        ]],
     );
     half_typed(
         quote!(strategy =),

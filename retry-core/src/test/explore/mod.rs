@@ -96,6 +96,20 @@ use std::time::Duration;
 /// requests or attempts fails after each retry. [`Findings::notes`] say where nothing is retried, and whether the test
 /// notices no failure.
 ///
+/// # What it is for
+///
+/// What the library does about the mistakes of a study ("If at First You Don't Succeed, Try, Try, Again...?", SOSP 2024, 70 issues):
+///
+/// | mistake | issues | here |
+/// |---|---|---|
+/// | an error is misjudged | 13 | labels and tables for known clients; a note of `explore` says which errors are not retried |
+/// | no limit, or an unsafe one | 13 | impossible with the presets; `explore` finds endless loops, and retries within retries |
+/// | state of a failed attempt is left | 12 | `explore` finds it, if the test asserts the effect |
+/// | no delay | 10 | impossible: each preset has backoff with jitter |
+/// | no retry, or it is off | 8 | a note of `explore`: failures outside of all retried operations |
+/// | tracking of jobs | 8 | partly: an `invariant`; threads are not explored |
+/// | cancelled work is retried | 4 | impossible, unless it is spawned |
+///
 /// # What a run is
 ///
 /// A run has its own thread and its own [test guard](super::begin), so waits are skipped and strategies are fresh. Make
