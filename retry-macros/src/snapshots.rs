@@ -311,9 +311,12 @@ fn limits_an_observer_and_a_context() {
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                    ::retry_core::__private::max_time(
-                        ::core::time::Duration::new(30u64, 0u32),
-                        ::core::option::Option::Some(self.timeout),
+                    ::retry_core::__private::attempt_timeout(
+                        ::retry_core::__private::max_time(
+                            ::retry_core::__private::limited(),
+                            ::core::time::Duration::new(30u64, 0u32),
+                        ),
+                        self.timeout,
                     ),
                 );
                 let mut __last = ::core::option::Option::None;
@@ -492,8 +495,8 @@ fn a_function_that_blocks() {
                             ::retry_core::__private::blocking_timer(&__blocking_timer),
                         ),
                     ::retry_core::__private::max_time(
+                        ::retry_core::__private::limited(),
                         ::core::time::Duration::new(30u64, 0u32),
-                        ::core::option::Option::None,
                     ),
                 );
                 let mut __last = ::core::option::Option::None;
@@ -562,8 +565,8 @@ fn a_function_for_failures_with_limits() {
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::max_time(
+                        ::retry_core::__private::limited(),
                         ::core::time::Duration::new(30u64, 0u32),
-                        ::core::option::Option::None,
                     ),
                 );
                 let mut __last = ::core::option::Option::None;
@@ -745,11 +748,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                 );
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                    ::retry_core::__private::until(
-                        deadline,
-                        ::core::option::Option::None,
-                        ::core::option::Option::None,
-                    ),
+                    ::retry_core::__private::until(::retry_core::__private::limited(), deadline),
                 );
                 let mut __last = ::core::option::Option::None;
                 let __beginning = ::retry_core::__private::beginning(
@@ -1125,8 +1124,8 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::max_time(
+                        ::retry_core::__private::limited(),
                         ::core::time::Duration::new(30u64, 0u32),
-                        ::core::option::Option::None,
                     ),
                 );
                 let mut __last = ::core::option::Option::None;

@@ -121,11 +121,6 @@ mod outcome {
         Err(Fragile)
     }
 
-    #[retryable(strategy = strategy, attempt_timeout = "1s")]
-    async fn with_attempt_timeout(strategy: &StandardRetryStrategy) -> Result<(), Fragile> {
-        Err(Fragile)
-    }
-
     #[retryable(strategy = strategy, timer = timer, max_time = "60s")]
     async fn with_max_time(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Fragile> {
         Err(Fragile)
@@ -143,13 +138,8 @@ mod outcome {
         let timer = Clockwork::default();
         assert!(panics_within(plain(&strategy)));
         assert_eq!(strategy.quota().available(), CAPACITY, "plain");
-        assert!(panics_within(with_attempt_timeout(&strategy)));
-        assert_eq!(strategy.quota().available(), CAPACITY, "with attempt_timeout");
         assert!(panics_within(retry(&strategy, || async { Err::<(), _>(Fragile) }).run()));
         assert_eq!(strategy.quota().available(), CAPACITY, "closure");
-        let limited = retry(&strategy, || async { Err::<(), _>(Fragile) }).attempt_timeout(Duration::from_secs(1));
-        assert!(panics_within(limited.run()));
-        assert_eq!(strategy.quota().available(), CAPACITY, "closure with attempt_timeout");
         assert!(catch_unwind(AssertUnwindSafe(|| blocking(&strategy, &timer))).is_err());
         assert_eq!(strategy.quota().available(), CAPACITY, "blocking");
     }

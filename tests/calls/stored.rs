@@ -5,8 +5,8 @@ use crate::script::{Error, SAFE, time_was_up};
 use crate::support::{Failed, assert_send, secs};
 use retry_core::policy::PolicyFn;
 use retry_core::retry::{
-    AsyncAttempts, AttemptTimeout, LimitsOn, MaxTime, NoRetryAfter, OptionalObserver, Retry, TimeLimits, Unlimited,
-    Unobserved, WhenPolicy,
+    AsyncAttempts, Limited, LimitsOn, NoRetryAfter, OptionalObserver, Retry, TimeLimits, Unlimited, Unobserved,
+    WhenPolicy,
 };
 use retry_core::time::{DefaultTimer, ManualTimer};
 use retry_core::{
@@ -47,8 +47,8 @@ type Shared = &'static StandardRetryStrategy;
 struct Calls {
     plain: Retry<Shared, fn() -> Ready<Outcome>>,
     spelled: Retry<Shared, fn() -> Ready<Outcome>, StandardRetryPolicy, DefaultTimer, Unobserved, Unlimited>,
-    limited: Retry<Shared, fn() -> Pending<Outcome>, StandardRetryPolicy, TokioTimer, Unobserved, AttemptTimeout>,
-    observed: Retry<Shared, fn() -> Ready<Outcome>, StandardRetryPolicy, TokioTimer, &'static Attempts, MaxTime>,
+    limited: Retry<Shared, fn() -> Pending<Outcome>, StandardRetryPolicy, TokioTimer, Unobserved, Limited>,
+    observed: Retry<Shared, fn() -> Ready<Outcome>, StandardRetryPolicy, TokioTimer, &'static Attempts, Limited>,
     judged: Retry<Shared, fn() -> Ready<u32>, PolicyFn<fn(&u32) -> RetryDirective>, ManualTimer>,
     foreign:
         Retry<Shared, fn() -> Ready<Result<(), &'static str>>, WhenPolicy<fn(&&'static str) -> bool, NoRetryAfter>>,
@@ -114,7 +114,7 @@ where
 fn within<S, F, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
-) -> Retry<S, F, P, T, O, L::WithMaxTime> {
+) -> Retry<S, F, P, T, O, L::Limited> {
     call.max_time(time)
 }
 
@@ -122,20 +122,20 @@ fn within<S, F, P, T, O, L: TimeLimits>(
 fn with_attempts_within<S, F: AsyncAttempts, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
-) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {
+) -> Retry<S, F, P, T, O, L::Limited> {
     call.attempt_timeout(time)
 }
 
 /// Stores the call that a generic function returned.
 struct Bounded<F, L: TimeLimits> {
-    call: Retry<Shared, F, StandardRetryPolicy, TokioTimer, Unobserved, L::WithAttemptTimeout>,
+    call: Retry<Shared, F, StandardRetryPolicy, TokioTimer, Unobserved, L::Limited>,
 }
 
 impl<F, Fut, L> Bounded<F, L>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Outcome>,
-    L: TimeLimits<WithAttemptTimeout: LimitsOn<Outcome>>,
+    L: TimeLimits<Limited: LimitsOn<Outcome>>,
 {
     async fn report(self) -> Report<Outcome> {
         self.call.report().await
@@ -147,17 +147,15 @@ async fn generic_code_can_name_the_limits_with_an_attempt_timeout() {
     let stuck: fn() -> Pending<Outcome> = pending;
     let call = || retry(&STRATEGY, stuck);
     let plain: Bounded<_, Unlimited> = Bounded { call: with_attempts_within(call(), secs(2)) };
-    let twice: Bounded<_, AttemptTimeout> =
-        Bounded { call: with_attempts_within(call().attempt_timeout(secs(1)), secs(2)) };
+    let twice: Bounded<_, Limited> = Bounded { call: with_attempts_within(call().attempt_timeout(secs(1)), secs(2)) };
     for report in [plain.report().await, twice.report().await] {
         assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Attempt, secs(2))));
         assert_eq!((report.attempts, report.elapsed), (5, secs(5 * 2 + 15)));
     }
-    let both: Bounded<_, MaxTime> = Bounded { call: with_attempts_within(call().max_time(secs(4)), secs(2)) };
+    let both: Bounded<_, Limited> = Bounded { call: with_attempts_within(call().max_time(secs(4)), secs(2)) };
     let report = both.report().await;
     assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::MaxTime), secs(4)));
-    let _: Retry<_, _, _, _, _, AttemptTimeout> = with_attempts_within(call(), secs(2));
-    let _: Retry<_, _, _, _, _, MaxTime> = with_attempts_within(call().max_time(secs(4)), secs(2));
+    let _: Retry<_, _, _, _, _, Limited> = with_attempts_within(call(), secs(2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +192,7 @@ async fn a_struct_can_be_generic_over_observers_and_limits() {
     let unobserved: Client<Unobserved, Unlimited> = Client { call: retry(&STRATEGY, answer) };
     assert_eq!(unobserved.get().await, Ok(7));
     let call = retry(&STRATEGY, answer).attempt_timeout(secs(1)).max_time(secs(9)).observer(Attempts::of_a_test());
-    let observed: Client<&'static Attempts, MaxTime> = Client { call };
+    let observed: Client<&'static Attempts, Limited> = Client { call };
     assert_eq!(assert_send(observed.get()).await, Ok(7));
     assert_eq!(observed.get().await, Ok(7));
 }

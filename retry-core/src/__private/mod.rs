@@ -37,8 +37,8 @@ pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, Path, anew, attempt, attempt_context, attempt_timeout, begin, begin_within,
-    block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, max_time, observer,
-    place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited, unlimited_attempts,
+    block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, limited, max_time,
+    observer, place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited_attempts,
     unreached, until, wait, weigh,
 };
 pub use settle::{

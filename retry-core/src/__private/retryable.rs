@@ -8,8 +8,8 @@ use super::accepted::{
     AcceptedTimer, Anew, IntoSpan,
 };
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
-    OperationOf, OptionalObserver, Place, TimeLimits, Unlimited, Wait,
+    Attempt, AttemptContext, ContextState, Deadline, DeadlineAndSleep, Identified, Limited, OperationOf,
+    OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -110,37 +110,33 @@ pub fn weigh<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserv
     operation.weigh(call.strategy, weight);
 }
 
-/// A limit on each attempt.
+/// No limits yet.
 #[inline]
-pub const fn attempt_timeout(time: Duration) -> AttemptTimeout {
-    AttemptTimeout(time)
+pub const fn limited() -> Limited {
+    Limited::new()
 }
 
-/// A limit on the operation, and perhaps one on each attempt.
+/// A limit on the operation, beside these limits.
 #[inline]
-pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxTime {
-    MaxTime::new(time, attempt_timeout)
+pub fn max_time(limits: Limited, time: Duration) -> Limited {
+    limits.with_max_time(time)
 }
 
-/// A limit on the operation by a deadline, perhaps one by a time, and perhaps one on each attempt.
+/// A limit on the operation by a deadline, beside these limits.
 #[inline]
-pub fn until<D: AcceptedDeadline>(
-    deadline: D,
-    max_time: Option<Duration>,
-    attempt_timeout: Option<Duration>,
-) -> MaxTime {
-    MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
+pub fn until<D: AcceptedDeadline>(limits: Limited, deadline: D) -> Limited {
+    limits.with_deadline(deadline.accept())
 }
 
-/// No limits, beside a handle that stops the operation.
+/// A limit on each attempt, beside these limits.
 #[inline]
-pub const fn unlimited() -> Unlimited {
-    Unlimited
+pub fn attempt_timeout(limits: Limited, time: Duration) -> Limited {
+    limits.with_attempt_timeout(time)
 }
 
 /// A handle that stops the operation, beside these limits.
 #[inline]
-pub fn stop<L: TimeLimits, S: AcceptedStop<K>, K>(limits: L, stop: &S) -> L::WithStop<'_> {
+pub fn stop<S: AcceptedStop<K>, K>(limits: Limited, stop: &S) -> Limited<&Stop> {
     limits.with_stop(stop.accept())
 }
 

@@ -39,9 +39,7 @@ pub(crate) use race::{RaceOf, permit};
 pub use release::ReleaseGuard;
 pub use settle::End;
 pub use stop::Stop;
-pub use time_limits::{
-    AttemptTimeout, LimitsOn, MaxTime, NoSleep, OutOfTime, StopCut, Stoppable, TimeLimits, Unlimited,
-};
+pub use time_limits::{Limited, LimitsOn, NoSleep, OutOfTime, StopHandle, TimeLimits, Unlimited};
 pub(crate) use timed_attempt::DeadlineAndSleep;
 pub use timed_attempt::{Attempt, Deadline, RunAttempt};
 pub use wait::{Wait, Waiting};

@@ -1,7 +1,7 @@
 //! An attempt with a time limit.
 
 use super::release::ReleaseGuard;
-use super::{AttemptTimeout, Call, MaxTime, OperationOf, OptionalObserver, TimeLimits, Unlimited};
+use super::{Call, Limited, OperationOf, OptionalObserver, StopHandle, TimeLimits, Unlimited};
 use crate::strategy::RetryStrategy;
 use crate::time::{TimedOut, Timer};
 use std::convert::Infallible;
@@ -139,41 +139,25 @@ impl RunAttempt for Unlimited {
     }
 }
 
-/// Runs an attempt that can be cut.
-#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
-pub(super) fn run_limited<F: Future, C: Copy + Unpin>(
-    deadline: Deadline<C>,
-    sleep: Pin<&mut Option<impl Future<Output = ()>>>,
-    make: impl FnOnce() -> F,
-) -> impl Future<Output = Result<F::Output, C>> {
-    async move {
-        match deadline.over() {
-            Some(cut) => Err(cut),
-            None => Attempt::new(deadline, sleep, pin!(make())).await,
+impl<H: StopHandle> RunAttempt for Limited<H> {
+    type CutBy = TimedOut;
+    type Attempted<R> = Result<R, TimedOut>;
+
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
+    fn run_attempt<F: Future>(
+        deadline: Deadline<TimedOut>,
+        sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+        make: impl FnOnce() -> F,
+    ) -> impl Future<Output = Result<F::Output, TimedOut>> {
+        async move {
+            match deadline.over() {
+                Some(cut) => Err(cut),
+                None => Attempt::new(deadline, sleep, pin!(make())).await,
+            }
         }
     }
+
+    fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {
+        attempted
+    }
 }
-
-/// Limits that cut attempts.
-macro_rules! run_limited_attempts {
-    ($($limits:ty),+) => {$(
-        impl RunAttempt for $limits {
-            type CutBy = TimedOut;
-            type Attempted<R> = Result<R, TimedOut>;
-
-            fn run_attempt<F: Future>(
-                deadline: Deadline<TimedOut>,
-                sleep: Pin<&mut Option<impl Future<Output = ()>>>,
-                make: impl FnOnce() -> F,
-            ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-                run_limited(deadline, sleep, make)
-            }
-
-            fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {
-                attempted
-            }
-        }
-    )+};
-}
-
-run_limited_attempts!(AttemptTimeout, MaxTime);

@@ -31,11 +31,9 @@ pub use hedged::HedgedRetry;
 pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 
-pub use crate::operation::{
-    AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, Stoppable, TimeLimits, Unlimited, Unobserved,
-};
 #[doc(hidden)]
-pub use crate::operation::{Beginning, Identified, NoSleep, ObservedState, RunAttempt, StopCut, UnobservedId};
+pub use crate::operation::{Beginning, Identified, NoSleep, ObservedState, RunAttempt, StopHandle, UnobservedId};
+pub use crate::operation::{Limited, LimitsOn, OptionalObserver, TimeLimits, Unlimited, Unobserved};
 
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;

@@ -3,7 +3,7 @@
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
 use super::used::UsedPolicy;
 use super::when::{NoRetryAfter, WhenPolicy};
-use super::{Function, Retry, TimeLimits};
+use super::{Function, Limited, Retry, TimeLimits};
 use crate::observe::{Event, Observer};
 use crate::operation::{Name, Stop};
 use crate::policy::{StandardRetryPolicy, Usage};
@@ -274,7 +274,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5)).run().await
     /// # }
     /// ```
-    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, L::WithMaxTime> {
+    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, L::Limited> {
         let limits = self.limits.with_max_time(time);
         self.within(limits)
     }
@@ -303,7 +303,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// retry(&STORE, || fetch(2)).deadline(deadline).run().await
     /// # }
     /// ```
-    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, L::WithMaxTime> {
+    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, L::Limited> {
         let limits = self.limits.with_deadline(deadline.into());
         self.within(limits)
     }
@@ -317,13 +317,12 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     ///
     /// # The type of the call
     ///
-    /// The last type parameter of the call becomes [`AttemptTimeout`](crate::retry::AttemptTimeout), or stays [`MaxTime`](crate::retry::MaxTime) if the call also has a
-    /// `max_time` or a `deadline`. The order of the setters makes no difference. Code that is generic over the limits
-    /// names [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
+    /// The last type parameter of the call becomes [`Limited`] with the first limit. Code that is generic over the limits
+    /// names [`L::Limited`](TimeLimits::Limited):
     ///
     /// ```
     /// # use retry_core::{RetryInfo, TimedOut};
-    /// use retry_core::retry::{AsyncAttempts, AttemptTimeout, TimeLimits, Unobserved};
+    /// use retry_core::retry::{AsyncAttempts, Limited, TimeLimits, Unobserved};
     /// use retry_core::time::DefaultTimer;
     /// use retry_core::{PatientRetryStrategy, Retry, StandardRetryPolicy, retry};
     /// use std::time::Duration;
@@ -339,7 +338,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// type Call<F, L> =
     ///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
     ///
-    /// fn bounded<F, L>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout>
+    /// fn bounded<F, L>(call: Call<F, L>) -> Call<F, L::Limited>
     /// where
     ///     F: AsyncAttempts,
     ///     L: TimeLimits,
@@ -348,11 +347,11 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// }
     ///
     /// # async fn example() -> Result<(), Failed> {
-    /// let call: Call<_, AttemptTimeout> = bounded(retry(&STORE, || fetch()));
+    /// let call: Call<_, Limited> = bounded(retry(&STORE, || fetch()));
     /// call.run().await
     /// # }
     /// ```
-    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout>
+    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::Limited>
     where
         F: AsyncAttempts,
     {
@@ -402,7 +401,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// # STOP.stop();
     /// # let stream = call.run();
     /// ```
-    pub fn stop(self, stop: &Stop) -> Retry<S, F, P, T, O, L::WithStop<'_>> {
+    pub fn stop(self, stop: &Stop) -> Retry<S, F, P, T, O, Limited<&Stop>> {
         let limits = self.limits.with_stop(stop);
         self.within(limits)
     }

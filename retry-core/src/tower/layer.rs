@@ -5,7 +5,7 @@ use super::{
     WeightWith,
 };
 use crate::observe::Observer;
-use crate::operation::{AttemptContext, Name, Stop, TimeLimits, Unlimited, Unobserved};
+use crate::operation::{AttemptContext, Limited, Name, Stop, TimeLimits, Unlimited, Unobserved};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
@@ -221,7 +221,7 @@ impl<S, P, C, A, T, O, L: TimeLimits> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.
     #[must_use]
-    pub fn max_time(self, time: Duration) -> RetryLayer<S, P, C, A, T, O, L::WithMaxTime> {
+    pub fn max_time(self, time: Duration) -> RetryLayer<S, P, C, A, T, O, L::Limited> {
         self.within(|limits| limits.with_max_time(time))
     }
 
@@ -230,7 +230,7 @@ impl<S, P, C, A, T, O, L: TimeLimits> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.
     #[must_use]
-    pub fn attempt_timeout(self, time: Duration) -> RetryLayer<S, P, C, A, T, O, L::WithAttemptTimeout> {
+    pub fn attempt_timeout(self, time: Duration) -> RetryLayer<S, P, C, A, T, O, L::Limited> {
         self.within(|limits| limits.with_attempt_timeout(time))
     }
 
@@ -238,7 +238,7 @@ impl<S, P, C, A, T, O, L: TimeLimits> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.
     #[must_use]
-    pub fn stop(self, stop: &'static Stop) -> RetryLayer<S, P, C, A, T, O, L::WithStop<'static>> {
+    pub fn stop(self, stop: &'static Stop) -> RetryLayer<S, P, C, A, T, O, Limited<&'static Stop>> {
         self.within(|limits| limits.with_stop(stop))
     }
 }

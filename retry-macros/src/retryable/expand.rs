@@ -43,7 +43,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             },
         ),
     };
-    let Limited { limits, setup: limits_setup, keeps } = limited(&retried.limits, &private);
+    let Limited { limits, setup: limits_setup } = limited(&retried.limits, &private);
     let place = local("last");
     let last = quote!(&mut #place);
     let is_limited = limits.is_some();
@@ -79,7 +79,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
-    let begin = begin(retried, (limits, keeps), [&operation, &place], &retried_call);
+    let begin = begin(retried, limits, [&operation, &place], &retried_call);
     let turn = if let Some(evaluated) = &evaluated {
         let (wait, attempt) = (&parts.wait(), &attempt(retried));
         Turn {
@@ -123,17 +123,16 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
 /// Returns the beginning of the operation, with the place for its last outcome.
 fn begin(
     retried: &RetriedFunction,
-    (limits, keeps): (Option<TokenStream>, bool),
+    limits: Option<TokenStream>,
     [operation, last]: [&Ident; 2],
     call: &TokenStream,
 ) -> TokenStream {
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    let begun = match limits {
-        None => quote!(#private::begin(#call)),
-        Some(limits) => quote!(#private::begin_within(#call, #limits)),
+    let (begun, kept) = match limits {
+        None => (quote!(#private::begin(#call)), quote!(#private::last(&#operation))),
+        Some(limits) => (quote!(#private::begin_within(#call, #limits)), quote!(::core::option::Option::None)),
     };
-    let kept = if keeps { quote!(::core::option::Option::None) } else { quote!(#private::last(&#operation)) };
     let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
     quote! {
         let mut #operation = #begun;

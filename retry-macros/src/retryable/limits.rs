@@ -4,7 +4,7 @@ use crate::diagnostics::Diagnostics;
 use crate::options::{Written, ungrouped};
 use crate::tokens::{local, respan};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use std::time::Duration;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprReference, Lit};
@@ -118,53 +118,37 @@ pub(super) struct Limited {
     pub(super) limits: Option<TokenStream>,
     /// The declaration of the handle that stops the operation, before the operation begins.
     pub(super) setup: TokenStream,
-    /// Whether the limits may need the last outcome, whatever the strategy does.
-    pub(super) keeps: bool,
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     let Limits { max_time, deadline, attempt_timeout, unlimited_attempts: _, stop } = limits;
-    let each = attempt_timeout.as_ref().map(duration);
-    let limits = match (max_time, deadline) {
-        (None, None) => {
-            let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
-            if stop.is_none() {
-                return Limited { limits, setup: TokenStream::new(), keeps: false };
-            }
-            limits.unwrap_or_else(|| quote!(#private::unlimited()))
-        }
-        (Some(max_time), None) => {
-            let (max_time, each) = (duration(max_time), optional(each));
-            quote!(#private::max_time(#max_time, #each))
-        }
-        (max_time, Some(deadline)) => {
-            let (max_time, each) = (optional(max_time.as_ref().map(duration)), optional(each));
-            quote!(#private::until(#deadline, #max_time, #each))
-        }
+    let (mut limits, mut setup) = (None, TokenStream::new());
+    let mut add = |limit: &str, value: TokenStream| {
+        let limit = format_ident!("{limit}");
+        let others = limits.take().unwrap_or_else(|| quote!(#private::limited()));
+        limits = Some(quote!(#private::#limit(#others, #value)));
     };
-    let (limits, setup) = match stop {
-        None => (limits, TokenStream::new()),
-        Some(stop) => {
-            let handle = local("stop");
-            let stop = match ungrouped(stop) {
-                Expr::Reference(ExprReference { mutability: None, expr, .. }) => expr,
-                other => other,
-            };
-            // Whether the type is right depends on the user's expression, so rustc points there. The variable keeps the
-            // value of an expression as long as the operation.
-            let place = respan(handle.to_token_stream(), stop.span());
-            (quote!(#private::stop(#limits, #place)), quote!(let #handle = &#stop;))
-        }
-    };
-    Limited { limits: Some(limits), setup, keeps: true }
-}
-
-/// Returns an expression of type `Option<Duration>`.
-fn optional(time: Option<TokenStream>) -> TokenStream {
-    match time {
-        None => quote!(::core::option::Option::None),
-        Some(time) => quote!(::core::option::Option::Some(#time)),
+    if let Some(time) = max_time {
+        add("max_time", duration(time));
     }
+    if let Some(deadline) = deadline {
+        add("until", deadline.to_token_stream());
+    }
+    if let Some(time) = attempt_timeout {
+        add("attempt_timeout", duration(time));
+    }
+    if let Some(stop) = stop {
+        let handle = local("stop");
+        let stop = match ungrouped(stop) {
+            Expr::Reference(ExprReference { mutability: None, expr, .. }) => expr,
+            other => other,
+        };
+        // Whether the type is right depends on the user's expression, so rustc points there. The variable keeps the
+        // value of an expression as long as the operation.
+        add("stop", respan(handle.to_token_stream(), stop.span()));
+        setup = quote!(let #handle = &#stop;);
+    }
+    Limited { limits, setup }
 }
 
 /// Returns an expression of type `Duration`.

@@ -7,8 +7,7 @@ use crate::support::{Failed, Recorder, assert_send, kept, millis, poll_once, sec
 use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Hedge, Observer, RetryError, RetryInfo, RetryQuota,
-    RetrySafety, RetryStrategy, StandardRetryStrategy, Success, TimeLimit, TimedOut, Timer, TokioTimer, retry,
-    retryable,
+    RetrySafety, RetryStrategy, StandardRetryStrategy, Success, TimeLimit, Timer, TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -163,28 +162,23 @@ async fn limits_may_be_expressions_over_fields_and_are_evaluated_once_per_call()
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_not_send_leaves_the_future_send_unless_it_is_kept() {
     #[derive(Debug)]
-    struct Local(#[expect(dead_code, reason = "it makes the error not Send")] Option<Rc<()>>);
+    struct Local(#[expect(dead_code, reason = "it makes the error not Send")] Rc<()>);
     impl ErrorInfo for Local {}
     impl RetryInfo for Local {
         fn is_retry_safe(&self) -> RetrySafety {
             RetrySafety::Yes
         }
     }
-    impl From<TimedOut> for Local {
-        fn from(_: TimedOut) -> Self {
-            Self(None)
-        }
-    }
 
-    #[retryable(strategy = "standard", attempt_timeout = "1s")]
+    #[retryable(strategy = "standard")]
     async fn call() -> Result<(), Local> {
         sleep(secs(2)).await;
-        Err(Local(Some(Rc::new(()))))
+        Err(Local(Rc::new(())))
     }
 
     assert!(assert_send(call()).await.is_err());
     let strategy = standard().max_attempts(2);
-    assert!(assert_send(retry(&strategy, call).attempt_timeout(secs(1)).run()).await.is_err());
+    assert!(assert_send(retry(&strategy, call).run()).await.is_err());
 }
 
 // Rule D6.

@@ -1,13 +1,9 @@
 //! The interface of the time limits of an operation and its attempts.
 
-mod attempt_timeout;
-mod max_time;
-mod stoppable;
+mod limited;
 mod unlimited;
 
-pub use attempt_timeout::AttemptTimeout;
-pub use max_time::MaxTime;
-pub use stoppable::{StopCut, Stoppable};
+pub use limited::{Limited, StopHandle};
 pub use unlimited::{NoSleep, Unlimited};
 
 use super::Stop;
@@ -56,7 +52,7 @@ mod sealed {
 ///     Retry<&'static PatientRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
 ///
 /// /// Adds a limit to a call that may have others.
-/// fn limited<F: Attempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithMaxTime> {
+/// fn limited<F: Attempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::Limited> {
 ///     call.max_time(Duration::from_secs(30))
 /// }
 /// ```
@@ -123,39 +119,24 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
         RetryError::MaxTime
     }
 
-    /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
-    /// [`Unlimited`], otherwise `Self`.
-    ///
-    /// [`AttemptTimeout`]: super::AttemptTimeout
-    /// [`Unlimited`]: super::Unlimited
-    type WithAttemptTimeout: TimeLimits;
+    /// The type of these limits with another one: [`Limited`].
+    type Limited: TimeLimits;
 
     /// Sets the limit on each attempt.
     #[doc(hidden)]
-    fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
-
-    /// The type of these limits after [`Retry::max_time`](crate::Retry::max_time) or
-    /// [`Retry::deadline`](crate::Retry::deadline): [`MaxTime`].
-    ///
-    /// [`MaxTime`]: super::MaxTime
-    type WithMaxTime: TimeLimits;
+    fn with_attempt_timeout(self, time: Duration) -> Self::Limited;
 
     /// Sets the limit on the whole operation.
     #[doc(hidden)]
-    fn with_max_time(self, time: Duration) -> Self::WithMaxTime;
+    fn with_max_time(self, time: Duration) -> Self::Limited;
 
     /// Sets the deadline of the whole operation.
     #[doc(hidden)]
-    fn with_deadline(self, deadline: Timestamp) -> Self::WithMaxTime;
-
-    /// The type of these limits after [`Retry::stop`](crate::Retry::stop): [`Stoppable`].
-    ///
-    /// [`Stoppable`]: super::Stoppable
-    type WithStop<'s>: TimeLimits;
+    fn with_deadline(self, deadline: Timestamp) -> Self::Limited;
 
     /// Sets the handle that can stop the operation.
     #[doc(hidden)]
-    fn with_stop(self, stop: &Stop) -> Self::WithStop<'_>;
+    fn with_stop(self, stop: &Stop) -> Limited<&Stop>;
 }
 
 /// Time limits of an operation with outcomes of type `R`. This trait is sealed.

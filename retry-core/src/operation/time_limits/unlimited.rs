@@ -1,9 +1,6 @@
 //! An operation without time limits.
 
-use super::attempt_timeout::AttemptTimeout;
-use super::max_time::MaxTime;
-use super::stoppable::Stoppable;
-use super::{LimitsOn, TimeLimits, sealed};
+use super::{Limited, LimitsOn, TimeLimits, sealed};
 use crate::operation::Stop;
 use crate::strategy::RetryToken;
 use crate::support::KeptOutcome;
@@ -55,26 +52,22 @@ impl TimeLimits for Unlimited {
         match cut {}
     }
 
-    type WithAttemptTimeout = AttemptTimeout;
+    type Limited = Limited;
 
-    fn with_attempt_timeout(self, time: Duration) -> AttemptTimeout {
-        AttemptTimeout(time)
+    fn with_attempt_timeout(self, time: Duration) -> Limited {
+        Limited::new().with_attempt_timeout(time)
     }
 
-    type WithMaxTime = MaxTime;
-
-    fn with_max_time(self, time: Duration) -> MaxTime {
-        MaxTime::new(time, None)
+    fn with_max_time(self, time: Duration) -> Limited {
+        Limited::new().with_max_time(time)
     }
 
-    fn with_deadline(self, deadline: Timestamp) -> MaxTime {
-        MaxTime::new(Duration::MAX, None).with_deadline(deadline)
+    fn with_deadline(self, deadline: Timestamp) -> Limited {
+        Limited::new().with_deadline(deadline)
     }
 
-    type WithStop<'s> = Stoppable<'s, Self>;
-
-    fn with_stop(self, stop: &Stop) -> Stoppable<'_, Self> {
-        Stoppable::new(self, stop)
+    fn with_stop(self, stop: &Stop) -> Limited<&Stop> {
+        Limited::new().with_stop(stop)
     }
 }
 
