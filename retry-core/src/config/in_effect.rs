@@ -55,6 +55,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
     type Token = ConfiguredToken<L>;
 
+    // The default of `record_first_success` calls `record_success`, which uses the settings in effect.
     forward_strategy! {
         self => self.limited;
         except refresh_retry_token, record_success, acquire_hedge, refused_delay, record_first_success, max_attempts

@@ -215,6 +215,7 @@ impl Unpaid {
     }
 }
 
+// What pointers forward: every method of the trait.
 crate::support::forwarding! {
     $ forward_limiter: SendLimiter {
         #[inline]

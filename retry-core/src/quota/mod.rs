@@ -187,6 +187,7 @@ pub trait RetryQuota {
     }
 }
 
+// What wrappers forward: every method of the trait, except `as_own_bucket`. A bucket behind a pointer is treated as shared.
 crate::support::forwarding! {
     $ forward_quota: RetryQuota {
         #[inline]

@@ -244,6 +244,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {
     type Token = LimitedRetryToken<L>;
 
+    // A first token has a place in the limiter, so it is never empty, and the methods for empty tokens keep their defaults.
     forward_strategy! {
         self => self.standard;
         except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,

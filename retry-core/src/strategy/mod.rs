@@ -282,6 +282,7 @@ pub trait RetryStrategy {
     }
 }
 
+// What wrappers forward: every method of the trait.
 crate::support::forwarding! {
     $ forward_strategy: RetryStrategy {
         #[inline]

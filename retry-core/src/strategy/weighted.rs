@@ -48,8 +48,8 @@ impl<S> Share<Weighted<S>> for Operations where Self: Share<S> {}
 impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
     type Token = S::Token;
 
-    // `weigh` is not changed: a weight from further out replaces the one of the handle. A first token holds a weight, so it is never
-    // empty.
+    // A first token holds a weight, so it is never empty, and the methods for empty tokens keep their defaults. `weigh` forwards: a
+    // weight from further out replaces the one of the handle.
     forward_strategy! {
         self => self.strategy;
         except acquire_initial_token, acquire_hedge, starts_empty, empty_token, record_first_success
