@@ -410,21 +410,70 @@ fn tokens_pass_between_a_strategy_and_its_pointers() {
     assert_eq!(shared.quota().available(), 500 - 4 * 5 + 4, "four retries, and four successes that refund 1 each");
 }
 
+/// Returns the methods with `&self` in a part of a source. Each has its name, and whether it is hidden.
+fn methods(text: &str, begin: &str, end: &str) -> Vec<(String, bool)> {
+    let (_, text) = text.split_once(begin).unwrap();
+    let (text, _) = text.split_once(end).unwrap();
+    let lines: Vec<_> = text.lines().map(|line| line.trim_start_matches("///").trim_start()).collect();
+    let is_hidden = |at: usize| lines[at.saturating_sub(2)..at].iter().any(|line| line.contains("#[doc(hidden)]"));
+    let named = lines.iter().enumerate().filter_map(|(at, line)| {
+        let (name, arguments) = line.strip_prefix("fn ")?.split_once('(')?;
+        (!arguments.starts_with("&mut self")).then(|| (name.to_owned(), is_hidden(at)))
+    });
+    named.collect()
+}
+
+fn names(text: &str, begin: &str, end: &str) -> Trace {
+    methods(text, begin, end).into_iter().map(|(name, _)| name).collect()
+}
+
+const STRATEGY: &str = include_str!("../../retry-core/src/strategy/mod.rs");
+const QUOTA: &str = include_str!("../../retry-core/src/quota/mod.rs");
+const LIMITER: &str = include_str!("../../retry-core/src/limit/limiter.rs");
+
+fn methods_of_a_strategy() -> Trace {
+    names(STRATEGY, "\npub trait RetryStrategy {", "\n}")
+}
+
+fn methods_of_a_quota() -> Trace {
+    names(QUOTA, "\npub trait RetryQuota {", "\n}")
+}
+
+// Rule R16.
+#[test]
+fn the_lists_of_forwarded_methods_have_every_method() {
+    let listed = |text, of| names(text, &format!("\n    $ {of} {{"), "\n    }\n");
+    assert_eq!(listed(STRATEGY, "forward_strategy: RetryStrategy"), methods_of_a_strategy());
+    assert_eq!(listed(QUOTA, "forward_quota: RetryQuota"), methods_of_a_quota());
+    let limiter = names(LIMITER, "\npub trait SendLimiter: Debug {", "\n}");
+    assert_eq!(listed(LIMITER, "forward_limiter: SendLimiter"), limiter);
+    let pair = include_str!("../../retry-core/src/limit/pair.rs");
+    assert_eq!(names(pair, " SendLimiter for (A, B) {", "\n}"), limiter);
+}
+
+#[test]
+fn the_probes_implement_and_trace_every_method() {
+    let (here, parts) = (include_str!("forwarding.rs"), include_str!("forwarding/parts.rs"));
+    let traces = [here, include_str!("forwarding/first.rs"), parts].concat();
+    for (probe, called, text, declared) in [
+        ("RetryStrategy for Probe", "strategy", here, methods_of_a_strategy()),
+        ("RetryQuota for Probe", "quota", parts, methods_of_a_quota()),
+    ] {
+        let implemented = names(text, &format!("\nimpl {probe} {{"), "\n}");
+        for method in declared {
+            assert!(implemented.contains(&method), "{probe} {method}");
+            assert!(traces.contains(&format!("{called}.{method}(")), "{probe} {method}");
+        }
+    }
+}
+
 // Rule R16.
 #[test]
 fn the_documented_handle_forwards_every_method() {
-    let methods = |text: &str, begin: &str, end: &str| -> Vec<String> {
-        let (_, text) = text.split_once(begin).unwrap();
-        let (text, _) = text.split_once(end).unwrap();
-        // Hidden methods only save instructions.
-        let is_hidden = |lines: &[&str]| lines.iter().any(|line| line.contains("#[doc(hidden)]"));
-        let lines: Vec<_> = text.lines().map(|line| line.trim_start_matches("///").trim_start()).collect();
-        let shown = (0..lines.len()).filter(|&at| !is_hidden(&lines[at.saturating_sub(2)..at])).map(|at| lines[at]);
-        let names = shown.filter_map(|line| line.strip_prefix("fn ")?.split_once('('));
-        names.map(|(name, _)| name.to_owned()).collect()
-    };
-    let declared = methods(include_str!("../../retry-core/src/strategy/mod.rs"), "\npub trait RetryStrategy {", "\n}");
+    let declared = methods(STRATEGY, "\npub trait RetryStrategy {", "\n}");
     let page = include_str!("../../retry-core/src/strategy/share.rs");
     assert!(declared.len() >= 8, "{declared:?}");
-    assert_eq!(methods(page, "/// impl RetryStrategy for Handle {", "\n/// }"), declared);
+    // Hidden methods only save instructions.
+    let shown: Trace = declared.into_iter().filter(|(_, is_hidden)| !is_hidden).map(|(name, _)| name).collect();
+    assert_eq!(names(page, "/// impl RetryStrategy for Handle {", "\n/// }"), shown);
 }

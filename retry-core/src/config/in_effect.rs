@@ -5,10 +5,11 @@ use super::configured::ConfiguredToken;
 use super::parts::ConfigLimiter;
 use super::resolved::Resolved;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
-use crate::limit::{LazyWaker, Ready};
 use crate::policy::{RetryErrorType, Success};
-use crate::quota::{QuotaMode, RetryQuota};
-use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, StrategyName};
+use crate::quota::RetryQuota;
+use crate::strategy::{
+    Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, forward_strategy,
+};
 use crate::time::Clock;
 use std::time::Duration;
 
@@ -51,13 +52,13 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     }
 }
 
-// All limiters with settings count requests, so no weight and no usage is passed on.
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
     type Token = ConfiguredToken<L>;
 
-    #[inline]
-    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-        self.limited.acquire_initial_token(clock)
+    // The default of `record_first_success` calls `record_success`, which uses the settings in effect.
+    forward_strategy! {
+        self => self.limited;
+        except refresh_retry_token, record_success, acquire_hedge, refused_delay, record_first_success, max_attempts
     }
 
     fn refresh_retry_token(
@@ -80,38 +81,13 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
         Ok(())
     }
 
-    #[inline]
-    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        self.limited.ready(token, clock, waker)
-    }
-
     fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         self.limited.sell_hedge(&self.resolved().settings, token, clock)
-    }
-
-    fn release(&self, token: Self::Token) {
-        self.limited.release(token);
     }
 
     fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
         let resolved = self.resolved();
         self.limited.delay_of(&resolved.settings, &self.in_effect(&resolved), token, failure)
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.limited.quota_level()
-    }
-
-    fn quota_mode(&self) -> Option<QuotaMode> {
-        self.limited.quota_mode()
-    }
-
-    fn send_rate(&self) -> Option<f64> {
-        self.limited.send_rate()
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        self.limited.name()
     }
 
     fn max_attempts(&self) -> Option<u32> {

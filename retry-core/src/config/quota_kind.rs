@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use crate::policy::RetryErrorType;
-use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota, TokenBucket};
+use crate::quota::{EvidenceQuota, RetryQuota, TokenBucket, forward_quota};
 use crate::support::ConfigSection;
 use crate::time::Clock;
 
@@ -62,17 +62,7 @@ impl<Q: RetryQuota> KindQuota<Q> {
 }
 
 impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
-    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-        self.used().try_acquire(cost, clock)
-    }
-
-    fn refund(&self, amount: u32) {
-        self.used().refund(amount);
-    }
-
-    fn available(&self) -> u32 {
-        self.used().available()
-    }
+    forward_quota! { self => *self.used(); except pay, first_succeeded, is_full, as_bucket, section }
 
     #[inline]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
@@ -80,10 +70,6 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
             None => self.of_code.pay(cost, error_type, clock),
             Some(evidence) => evidence.pay(cost, error_type, clock),
         }
-    }
-
-    fn give_back(&self, paid: u32) {
-        self.used().give_back(paid);
     }
 
     #[inline]
@@ -94,36 +80,12 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
         }
     }
 
-    fn retry_succeeded(&self, paid: u32, refund: u32) {
-        self.used().retry_succeeded(paid, refund);
-    }
-
-    fn is_low(&self) -> bool {
-        self.used().is_low()
-    }
-
-    fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
-        self.used().pay_hedge(cost, clock)
-    }
-
-    fn level(&self) -> Option<u32> {
-        self.used().level()
-    }
-
-    fn mode(&self) -> Option<QuotaMode> {
-        self.used().mode()
-    }
-
     #[inline]
     fn is_full(&self) -> bool {
         match &self.evidence {
             None => self.of_code.is_full(),
             Some(evidence) => evidence.is_full(),
         }
-    }
-
-    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
-        self.used().note_refusal(cost, strategy);
     }
 
     fn as_bucket(&self) -> Option<&TokenBucket> {

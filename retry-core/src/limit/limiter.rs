@@ -215,65 +215,36 @@ impl Unpaid {
     }
 }
 
-/// Pointers to limiters forward to them, and have the same places.
-macro_rules! forward_limiter {
-    ($($pointer:ty),+) => {$(
-        impl<L: SendLimiter + ?Sized> SendLimiter for $pointer {
-            type Place = L::Place;
-
-            #[inline]
-            fn begin(&self, clock: &dyn Clock) -> L::Place {
-                (**self).begin(clock)
-            }
-
-            fn weigh(&self, place: &mut L::Place, weight: u32) {
-                (**self).weigh(place, weight);
-            }
-
-            fn settle(&self, place: &mut L::Place, usage: Usage) {
-                (**self).settle(place, usage);
-            }
-
-            #[inline]
-            fn must_ask(&self, place: &L::Place) -> bool {
-                (**self).must_ask(place)
-            }
-
-            #[inline]
-            fn ask(&self, place: &mut L::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-                (**self).ask(place, clock, waker)
-            }
-
-            fn put_back(&self, place: &mut L::Place) {
-                (**self).put_back(place);
-            }
-
-            fn rejects(&self, error_type: RetryErrorType) -> bool {
-                (**self).rejects(error_type)
-            }
-
-            #[inline]
-            fn succeeded(&self, place: &mut L::Place, success: &Success, clock: &dyn Clock) {
-                (**self).succeeded(place, success, clock);
-            }
-
-            fn failed(&self, place: &mut L::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-                (**self).failed(place, failure, clock)
-            }
-
-            fn uncounted(&self, place: &L::Place) -> u32 {
-                (**self).uncounted(place)
-            }
-
-            fn release(&self, place: &mut L::Place) {
-                (**self).release(place);
-            }
-
-            fn send_rate(&self) -> Option<f64> {
-                (**self).send_rate()
-            }
-        }
-    )+};
+// What pointers forward: every method of the trait.
+crate::support::forwarding! {
+    $ forward_limiter: SendLimiter {
+        #[inline]
+        fn begin(&self, clock: &dyn Clock) -> Self::Place;
+        fn weigh(&self, place: &mut Self::Place, weight: u32);
+        fn settle(&self, place: &mut Self::Place, usage: Usage);
+        #[inline]
+        fn must_ask(&self, place: &Self::Place) -> bool;
+        #[inline]
+        fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready;
+        fn put_back(&self, place: &mut Self::Place);
+        fn rejects(&self, error_type: RetryErrorType) -> bool;
+        #[inline]
+        fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock);
+        fn failed(&self, place: &mut Self::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid>;
+        fn uncounted(&self, place: &Self::Place) -> u32;
+        fn release(&self, place: &mut Self::Place);
+        fn send_rate(&self) -> Option<f64>;
+    }
 }
 
-forward_limiter!(&L, Arc<L>);
+// Pointers to a limiter have the same places.
+
+impl<L: SendLimiter + ?Sized> SendLimiter for &L {
+    type Place = L::Place;
+    forward_limiter! { self => **self }
+}
+
+impl<L: SendLimiter + ?Sized> SendLimiter for Arc<L> {
+    type Place = L::Place;
+    forward_limiter! { self => **self }
+}

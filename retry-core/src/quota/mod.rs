@@ -187,83 +187,49 @@ pub trait RetryQuota {
     }
 }
 
-/// Pointers to quotas forward to them.
-macro_rules! forward_quota {
-    ($($pointer:ty),+) => {$(
-        impl<Q: RetryQuota + ?Sized> RetryQuota for $pointer {
-            #[inline]
-            fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-                (**self).try_acquire(cost, clock)
-            }
+// What wrappers forward: every method of the trait, except `as_own_bucket`. A bucket behind a pointer is treated as shared.
+crate::support::forwarding! {
+    $ forward_quota: RetryQuota {
+        #[inline]
+        fn try_acquire(&self, cost: u32, clock: &dyn crate::time::Clock) -> bool;
+        #[inline]
+        fn refund(&self, amount: u32);
+        #[inline]
+        fn available(&self) -> u32;
+        #[inline]
+        fn pay(&self, cost: u32, error_type: crate::policy::RetryErrorType, clock: &dyn crate::time::Clock) -> Option<u32>;
+        #[inline]
+        fn give_back(&self, paid: u32);
+        #[inline]
+        fn first_succeeded(&self, refund: u32);
+        #[inline]
+        fn retry_succeeded(&self, paid: u32, refund: u32);
+        fn is_low(&self) -> bool;
+        fn pay_hedge(&self, cost: u32, clock: &dyn crate::time::Clock) -> Option<u32>;
+        #[inline]
+        fn is_full(&self) -> bool;
+        fn level(&self) -> Option<u32>;
+        fn mode(&self) -> Option<crate::quota::QuotaMode>;
+        fn note_refusal(&self, cost: u32, strategy: Option<&str>);
+        fn as_bucket(&self) -> Option<&crate::quota::TokenBucket>;
+        #[cfg(feature = "config")]
+        fn section(&self) -> Option<&dyn crate::support::ConfigSection>;
+    }
+}
+#[cfg(feature = "config")]
+pub(crate) use forward_quota;
 
-            #[inline]
-            fn refund(&self, amount: u32) {
-                (**self).refund(amount);
-            }
-
-            #[inline]
-            fn available(&self) -> u32 {
-                (**self).available()
-            }
-
-            #[inline]
-            fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
-                (**self).pay(cost, error_type, clock)
-            }
-
-            #[inline]
-            fn give_back(&self, paid: u32) {
-                (**self).give_back(paid);
-            }
-
-            #[inline]
-            fn first_succeeded(&self, refund: u32) {
-                (**self).first_succeeded(refund);
-            }
-
-            #[inline]
-            fn retry_succeeded(&self, paid: u32, refund: u32) {
-                (**self).retry_succeeded(paid, refund);
-            }
-
-            fn is_low(&self) -> bool {
-                (**self).is_low()
-            }
-
-            fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
-                (**self).pay_hedge(cost, clock)
-            }
-
-            #[inline]
-            fn is_full(&self) -> bool {
-                (**self).is_full()
-            }
-
-            fn level(&self) -> Option<u32> {
-                (**self).level()
-            }
-
-            fn mode(&self) -> Option<QuotaMode> {
-                (**self).mode()
-            }
-
-            fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
-                (**self).note_refusal(cost, strategy);
-            }
-
-            fn as_bucket(&self) -> Option<&TokenBucket> {
-                (**self).as_bucket()
-            }
-
-            #[cfg(feature = "config")]
-            fn section(&self) -> Option<&dyn ConfigSection> {
-                (**self).section()
-            }
-        }
-    )+};
+impl<Q: RetryQuota + ?Sized> RetryQuota for &Q {
+    forward_quota! { self => **self }
 }
 
-forward_quota!(&Q, Box<Q>, Arc<Q>);
+impl<Q: RetryQuota + ?Sized> RetryQuota for Box<Q> {
+    forward_quota! { self => **self }
+}
+
+impl<Q: RetryQuota + ?Sized> RetryQuota for Arc<Q> {
+    forward_quota! { self => **self }
+}
 
 /// The absence of a quota: every retry is granted, up to the maximum number of attempts.
 ///

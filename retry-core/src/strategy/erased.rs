@@ -1,10 +1,9 @@
 //! Strategies whose type is chosen at run time.
 
 use crate::policy::{Success, Usage};
-use crate::quota::QuotaMode;
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
-    StrategyName, Switch, Switched, forward_strategy,
+    Switch, Switched, forward_strategy,
 };
 use crate::support::{KeptInWait, KeptOutcome};
 use crate::time::{Clock, Timestamp};
@@ -99,8 +98,9 @@ impl fmt::Debug for ErasedStrategy {
     }
 }
 
-forward_strategy! {
-    [] ErasedStrategy: ErasedToken, self => *self.strategy;
+impl RetryStrategy for ErasedStrategy {
+    type Token = ErasedToken;
+    forward_strategy! { self => *self.strategy }
 }
 
 impl Share<ErasedStrategy> for Operations {}
@@ -179,6 +179,12 @@ struct Erasing<S>(S);
 impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
     type Token = ErasedToken;
 
+    forward_strategy! {
+        self => self.0;
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        release, refused_delay, empty_token
+    }
+
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
         self.0.acquire_initial_token(clock).map(ErasedToken::new)
     }
@@ -233,41 +239,7 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
     }
 
     #[inline]
-    fn starts_empty(&self) -> bool {
-        self.0.starts_empty()
-    }
-
-    #[inline]
     fn empty_token(&self, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
         self.0.empty_token(clock).map(ErasedToken::new)
-    }
-
-    #[inline]
-    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
-        self.0.record_first_success(success, clock);
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.0.quota_level()
-    }
-
-    fn quota_mode(&self) -> Option<QuotaMode> {
-        self.0.quota_mode()
-    }
-
-    fn waiting_operations(&self) -> Option<u32> {
-        self.0.waiting_operations()
-    }
-
-    fn send_rate(&self) -> Option<f64> {
-        self.0.send_rate()
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        self.0.name()
-    }
-
-    fn max_attempts(&self) -> Option<u32> {
-        self.0.max_attempts()
     }
 }

@@ -3,9 +3,11 @@
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use crate::policy::{Success, Usage};
-use crate::quota::{QuotaMode, RetryQuota, TokenBucket};
+use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
-use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
+use crate::strategy::{
+    DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName, forward_strategy,
+};
 use crate::support::limit_events;
 use crate::time::Clock;
 use std::time::Duration;
@@ -242,6 +244,13 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {
     type Token = LimitedRetryToken<L>;
 
+    // A first token has a place in the limiter, so it is never empty, and the methods for empty tokens keep their defaults.
+    forward_strategy! {
+        self => self.standard;
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        release, refused_delay, starts_empty, empty_token, record_first_success, send_rate
+    }
+
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         let place = self.limiter.begin(clock);
@@ -304,23 +313,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         self.delay_of(&self.standard.settings(), self.standard.backoff_strategy(), token, failure)
     }
 
-    fn quota_level(&self) -> Option<u32> {
-        self.standard.quota_level()
-    }
-
-    fn quota_mode(&self) -> Option<QuotaMode> {
-        self.standard.quota_mode()
-    }
-
     fn send_rate(&self) -> Option<f64> {
         self.send_rate()
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        RetryStrategy::name(&self.standard)
-    }
-
-    fn max_attempts(&self) -> Option<u32> {
-        RetryStrategy::max_attempts(&self.standard)
     }
 }

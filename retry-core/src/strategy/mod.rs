@@ -284,111 +284,76 @@ pub trait RetryStrategy {
     }
 }
 
-/// Pointers to strategies forward to them, so they accept each other's tokens.
-///
-/// The caller passes `self` besides the expression for the strategy, because of macro hygiene.
-macro_rules! forward_strategy {
-    ($([$($generics:tt)*] $pointer:ty: $token:ty, $self:ident => $strategy:expr;)+) => {$(
-        impl<$($generics)*> RetryStrategy for $pointer {
-            type Token = $token;
-
-            #[inline]
-            fn acquire_initial_token(&$self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-                ($strategy).acquire_initial_token(clock)
-            }
-
-            fn weigh(&$self, token: &mut Self::Token, weight: u32) {
-                ($strategy).weigh(token, weight);
-            }
-
-            fn settle(&$self, token: &mut Self::Token, usage: $crate::policy::Usage) {
-                ($strategy).settle(token, usage);
-            }
-
-            #[inline]
-            fn refresh_retry_token(
-                &$self,
-                token: Self::Token,
-                failure: &Failure,
-                clock: &dyn Clock,
-            ) -> Result<Self::Token, RetryError> {
-                ($strategy).refresh_retry_token(token, failure, clock)
-            }
-
-            #[inline]
-            fn record_success(
-                &$self,
-                token: Self::Token,
-                success: &Success,
-                clock: &dyn Clock,
-            ) -> Result<(), ForeignToken> {
-                ($strategy).record_success(token, success, clock)
-            }
-
-            #[inline]
-            fn ready(&$self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-                ($strategy).ready(token, clock, waker)
-            }
-
-            fn acquire_hedge(&$self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-                ($strategy).acquire_hedge(token, clock)
-            }
-
-            #[inline]
-            fn release(&$self, token: Self::Token) {
-                ($strategy).release(token);
-            }
-
-            fn refused_delay(&$self, token: &Self::Token, failure: &Failure) -> std::time::Duration {
-                ($strategy).refused_delay(token, failure)
-            }
-
-            #[inline]
-            fn starts_empty(&$self) -> bool {
-                ($strategy).starts_empty()
-            }
-
-            #[inline]
-            fn empty_token(&$self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-                ($strategy).empty_token(clock)
-            }
-
-            #[inline]
-            fn record_first_success(&$self, success: &Success, clock: &dyn Clock) {
-                ($strategy).record_first_success(success, clock);
-            }
-
-            fn quota_level(&$self) -> Option<u32> {
-                ($strategy).quota_level()
-            }
-
-            fn quota_mode(&$self) -> Option<$crate::quota::QuotaMode> {
-                ($strategy).quota_mode()
-            }
-
-            fn waiting_operations(&$self) -> Option<u32> {
-                ($strategy).waiting_operations()
-            }
-
-            fn send_rate(&$self) -> Option<f64> {
-                ($strategy).send_rate()
-            }
-
-            fn name(&$self) -> Option<$crate::strategy::StrategyName> {
-                ($strategy).name()
-            }
-
-            fn max_attempts(&$self) -> Option<u32> {
-                ($strategy).max_attempts()
-            }
-        }
-    )+};
-}
-
-forward_strategy! {
-    [S: RetryStrategy + ?Sized] &S: S::Token, self => **self;
-    [S: RetryStrategy + ?Sized] Box<S>: S::Token, self => **self;
-    [S: RetryStrategy + ?Sized] Arc<S>: S::Token, self => **self;
-    [S: RetryStrategy, F: FnOnce() -> S] LazyLock<S, F>: S::Token, self => **self;
+// What wrappers forward: every method of the trait.
+crate::support::forwarding! {
+    $ forward_strategy: RetryStrategy {
+        #[inline]
+        fn acquire_initial_token(&self, clock: &dyn crate::time::Clock) -> Result<Self::Token, crate::strategy::RetryError>;
+        #[inline]
+        fn refresh_retry_token(
+            &self,
+            token: Self::Token,
+            failure: &crate::strategy::Failure,
+            clock: &dyn crate::time::Clock,
+        ) -> Result<Self::Token, crate::strategy::RetryError>;
+        #[inline]
+        fn record_success(
+            &self,
+            token: Self::Token,
+            success: &crate::policy::Success,
+            clock: &dyn crate::time::Clock,
+        ) -> Result<(), crate::strategy::ForeignToken>;
+        fn weigh(&self, token: &mut Self::Token, weight: u32);
+        fn settle(&self, token: &mut Self::Token, usage: crate::policy::Usage);
+        #[inline]
+        fn ready(
+            &self,
+            token: &mut Self::Token,
+            clock: &dyn crate::time::Clock,
+            waker: Option<&crate::limit::LazyWaker<'_>>
+        ) -> crate::limit::Ready;
+        fn acquire_hedge(
+            &self,
+            token: &Self::Token,
+            clock: &dyn crate::time::Clock,
+        ) -> Result<Self::Token, crate::strategy::RetryError>;
+        #[inline]
+        fn release(&self, token: Self::Token);
+        fn refused_delay(&self, token: &Self::Token, failure: &crate::strategy::Failure) -> std::time::Duration;
+        #[inline]
+        fn starts_empty(&self) -> bool;
+        #[inline]
+        fn empty_token(&self, clock: &dyn crate::time::Clock) -> Result<Self::Token, crate::strategy::RetryError>;
+        #[inline]
+        fn record_first_success(&self, success: &crate::policy::Success, clock: &dyn crate::time::Clock);
+        fn quota_level(&self) -> Option<u32>;
+        fn quota_mode(&self) -> Option<crate::quota::QuotaMode>;
+        fn waiting_operations(&self) -> Option<u32>;
+        fn send_rate(&self) -> Option<f64>;
+        fn name(&self) -> Option<crate::strategy::StrategyName>;
+        fn max_attempts(&self) -> Option<u32>;
+    }
 }
 pub(crate) use forward_strategy;
+
+// Pointers accept the tokens of their strategy, and of each other.
+
+impl<S: RetryStrategy + ?Sized> RetryStrategy for &S {
+    type Token = S::Token;
+    forward_strategy! { self => **self }
+}
+
+impl<S: RetryStrategy + ?Sized> RetryStrategy for Box<S> {
+    type Token = S::Token;
+    forward_strategy! { self => **self }
+}
+
+impl<S: RetryStrategy + ?Sized> RetryStrategy for Arc<S> {
+    type Token = S::Token;
+    forward_strategy! { self => **self }
+}
+
+impl<S: RetryStrategy, F: FnOnce() -> S> RetryStrategy for LazyLock<S, F> {
+    type Token = S::Token;
+    forward_strategy! { self => **self }
+}

@@ -1,15 +1,12 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use super::name::within_scope;
-use crate::policy::{Success, Usage};
-use crate::quota::QuotaMode;
-use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
+use crate::strategy::{Failure, RetryError, RetryStrategy, StrategyName, forward_strategy};
 use crate::support::Shared;
 use crate::time::Clock;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 /// The switch of a strategy.
 ///
@@ -146,18 +143,7 @@ pub(crate) struct Switched<S: ?Sized> {
 impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
     type Token = S::Token;
 
-    #[inline]
-    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
-        self.strategy.acquire_initial_token(clock)
-    }
-
-    fn weigh(&self, token: &mut S::Token, weight: u32) {
-        self.strategy.weigh(token, weight);
-    }
-
-    fn settle(&self, token: &mut S::Token, usage: Usage) {
-        self.strategy.settle(token, usage);
-    }
+    forward_strategy! { self => self.strategy; except refresh_retry_token, acquire_hedge, name }
 
     fn refresh_retry_token(
         &self,
@@ -173,66 +159,12 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         Err(reason)
     }
 
-    #[inline]
-    fn record_success(&self, token: S::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        self.strategy.record_success(token, success, clock)
-    }
-
-    #[inline]
-    fn ready(&self, token: &mut S::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        self.strategy.ready(token, clock, waker)
-    }
-
     fn acquire_hedge(&self, token: &S::Token, clock: &dyn Clock) -> Result<S::Token, RetryError> {
         if self.switch.is_on() { self.strategy.acquire_hedge(token, clock) } else { Err(RetryError::Disabled) }
     }
 
-    #[inline]
-    fn release(&self, token: S::Token) {
-        self.strategy.release(token);
-    }
-
-    fn refused_delay(&self, token: &S::Token, failure: &Failure) -> Duration {
-        self.strategy.refused_delay(token, failure)
-    }
-
-    #[inline]
-    fn starts_empty(&self) -> bool {
-        self.strategy.starts_empty()
-    }
-
-    #[inline]
-    fn empty_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
-        self.strategy.empty_token(clock)
-    }
-
-    #[inline]
-    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
-        self.strategy.record_first_success(success, clock);
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.strategy.quota_level()
-    }
-
-    fn quota_mode(&self) -> Option<QuotaMode> {
-        self.strategy.quota_mode()
-    }
-
-    fn waiting_operations(&self) -> Option<u32> {
-        self.strategy.waiting_operations()
-    }
-
-    fn send_rate(&self) -> Option<f64> {
-        self.strategy.send_rate()
-    }
-
     fn name(&self) -> Option<StrategyName> {
         self.name.clone().or_else(|| self.strategy.name())
-    }
-
-    fn max_attempts(&self) -> Option<u32> {
-        self.strategy.max_attempts()
     }
 }
 

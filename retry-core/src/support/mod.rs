@@ -1,5 +1,6 @@
 //! Internal helpers: the error of an invalid setting, random numbers, and synchronization primitives.
 
+mod forward;
 mod invalid_setting;
 mod kept_outcome;
 pub(crate) mod limit_events;
@@ -13,6 +14,7 @@ pub(crate) mod session;
 mod shared;
 pub(crate) mod sync;
 
+pub(crate) use forward::forwarding;
 pub use invalid_setting::InvalidSetting;
 pub(crate) use kept_outcome::KeptInWait;
 pub use kept_outcome::KeptOutcome;

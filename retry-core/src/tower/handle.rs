@@ -1,10 +1,6 @@
 //! The handles that layers hold: strategies whose types name no lifetime.
 
-use crate::policy::Success;
-use crate::strategy::{
-    ErasedStrategy, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, Scope, forward_strategy,
-};
-use crate::time::Clock;
+use crate::strategy::{ErasedStrategy, RetryStrategy, Scope, forward_strategy};
 use std::fmt;
 use std::sync::Arc;
 
@@ -97,6 +93,7 @@ impl<S: fmt::Debug + ?Sized> fmt::Debug for Static<S> {
     }
 }
 
-forward_strategy! {
-    [S: RetryStrategy + ?Sized] Static<S>: S::Token, self => *self.0;
+impl<S: RetryStrategy + ?Sized> RetryStrategy for Static<S> {
+    type Token = S::Token;
+    forward_strategy! { self => *self.0 }
 }

@@ -199,10 +199,8 @@ fn a_pointer_to_a_quota_forwards_every_method() {
             quota.retry_succeeded(6, 7);
             let hedge = quota.pay_hedge(9, &clock).filter(|_| quota.is_low());
             quota.note_refusal(8, Some("store"));
-            let capacity = quota
-                .as_bucket()
-                .map(TokenBucket::capacity)
-                .filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
+            let capacity = quota.as_bucket().map(TokenBucket::capacity);
+            let capacity = capacity.filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
             vec![taken[0], taken[1], paid, hedge, Some(quota.available()), quota.level(), capacity]
         })
     }

@@ -8,7 +8,7 @@ pub use token::PatientRetryToken;
 
 use super::{
     Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy,
-    StandardRetryToken, StrategyName,
+    StandardRetryToken, StrategyName, forward_strategy,
 };
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
@@ -299,6 +299,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> Drop for Admitted<'_, B, Q> {
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B, Q> {
     type Token = PatientRetryToken;
 
+    forward_strategy! {
+        self => self.standard;
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        release, refused_delay, starts_empty, empty_token, quota_mode, waiting_operations
+    }
+
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
         let mut token = self.empty_token(clock)?;
@@ -316,11 +322,6 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[inline]
     fn empty_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
         self.standard.empty_token(clock).map(PatientRetryToken::first)
-    }
-
-    #[inline]
-    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
-        self.standard.record_first_success(success, clock);
     }
 
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
@@ -402,23 +403,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         self.standard.refused_delay(&token.standard, failure)
     }
 
-    fn quota_level(&self) -> Option<u32> {
-        self.standard.quota_level()
-    }
-
     fn quota_mode(&self) -> Option<QuotaMode> {
         if self.waiting_operations() > Some(0) { Some(QuotaMode::Waiting) } else { self.standard.quota_mode() }
     }
 
     fn waiting_operations(&self) -> Option<u32> {
         Some(self.with_line(|line| line.waiting.load(Ordering::Relaxed)))
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        RetryStrategy::name(&self.standard)
-    }
-
-    fn max_attempts(&self) -> Option<u32> {
-        RetryStrategy::max_attempts(&self.standard)
     }
 }

@@ -4,15 +4,10 @@ mod entries;
 mod recent;
 mod settings;
 
-use crate::policy::Success;
 use crate::strategy::standard::StandardRetryStrategy;
-use crate::strategy::{
-    Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, Share, Switch, Switched,
-    forward_strategy,
-};
+use crate::strategy::{Operations, RetryStrategy, Share, Switch, Switched, forward_strategy};
 use crate::support::InvalidSetting;
 use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use crate::time::Clock;
 use entries::{Entries, Entry};
 use recent::Recent;
 use settings::{Given, Settings};
@@ -376,8 +371,9 @@ impl<S: fmt::Debug> fmt::Debug for Scope<S> {
     }
 }
 
-forward_strategy! {
-    [S: RetryStrategy] Scope<S>: S::Token, self => self.entry.switched;
+impl<S: RetryStrategy> RetryStrategy for Scope<S> {
+    type Token = S::Token;
+    forward_strategy! { self => self.entry.switched }
 }
 
 impl<S: RetryStrategy> Share<Scope<S>> for Operations {}
