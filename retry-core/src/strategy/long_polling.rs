@@ -2,10 +2,9 @@
 
 use super::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
-    StrategyName,
+    forward_strategy,
 };
 use crate::policy::{Success, Usage};
-use crate::quota::QuotaMode;
 use crate::support::{KeptInWait, KeptOutcome};
 use crate::time::{Clock, Timestamp};
 use std::time::Duration;
@@ -138,6 +137,12 @@ impl<K: RetryToken> RetryToken for LongPollingToken<K> {
 impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
     type Token = LongPollingToken<S::Token>;
 
+    forward_strategy! {
+        self => self.strategy;
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge, release,
+            refused_delay, empty_token
+    }
+
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         self.strategy.acquire_initial_token(clock).map(LongPollingToken::inner)
     }
@@ -217,39 +222,7 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
         }
     }
 
-    fn starts_empty(&self) -> bool {
-        self.strategy.starts_empty()
-    }
-
     fn empty_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         self.strategy.empty_token(clock).map(LongPollingToken::inner)
-    }
-
-    fn record_first_success(&self, success: &Success, clock: &dyn Clock) {
-        self.strategy.record_first_success(success, clock);
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.strategy.quota_level()
-    }
-
-    fn quota_mode(&self) -> Option<QuotaMode> {
-        self.strategy.quota_mode()
-    }
-
-    fn waiting_operations(&self) -> Option<u32> {
-        self.strategy.waiting_operations()
-    }
-
-    fn send_rate(&self) -> Option<f64> {
-        self.strategy.send_rate()
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        self.strategy.name()
-    }
-
-    fn max_attempts(&self) -> Option<u32> {
-        self.strategy.max_attempts()
     }
 }
