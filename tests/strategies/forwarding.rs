@@ -10,7 +10,7 @@ use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::policy::Usage;
 use retry_core::quota::QuotaMode;
 use retry_core::strategy::{
-    DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName, Weighted,
+    DelaySource, ForeignToken, LazyWaker, LongPolling, Ready, Scope, StandardRetryToken, StrategyName, Weighted,
 };
 use retry_core::tower::IntoHandle;
 use retry_core::{
@@ -287,6 +287,22 @@ fn a_handle_with_a_weight_forwards_every_method_and_weighs_each_operation() {
         }
     }
     assert_eq!(trace(&Weighted::new(&probe, 30), &probe), expected);
+}
+
+// Rules R16, R20.
+#[test]
+fn a_strategy_for_long_polls_forwards_every_method_and_asks_for_the_delay_of_each_retry() {
+    let probe = Probe::default();
+    let mut expected = Trace::new();
+    for line in trace(&probe, &probe) {
+        match line.as_str() {
+            "refresh (107, Some(3s), 5)" => expected.push("refused_delay (107, Some(3s))".to_owned()),
+            "refresh (7, None, 5)" => expected.push("refused_delay (7, None)".to_owned()),
+            _ => {}
+        }
+        expected.push(line);
+    }
+    assert_eq!(trace(&LongPolling::over(&probe), &probe), expected);
 }
 
 /// Runs a few operations with a strategy that has the settings of [`standard`], and returns the answers.

@@ -103,6 +103,13 @@ impl<K: RetryToken> RetryToken for LongPollingToken<K> {
         }
     }
 
+    fn retry_count(&self) -> u32 {
+        match &self.0 {
+            Held::Inner(token) => token.retry_count(),
+            Held::Refused { attempt, .. } => attempt.saturating_sub(1),
+        }
+    }
+
     fn delay(&self) -> Duration {
         if let Held::Inner(token) = &self.0 { token.delay() } else { Duration::ZERO }
     }

@@ -288,9 +288,12 @@ impl Line {
     /// Returns whether first attempts have ceased, as when all calls of a batch wait. Half a send for each success would leave them to the
     /// probes. With a whole one, they are sent one after another.
     fn is_quiet(&self, now: Timestamp) -> bool {
-        let gap = self.gap.unwrap_or_default();
-        now.saturating_since(self.quiet_since)
-            > FIRST_PROBE_WAIT.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
+        now.saturating_since(self.quiet_since) > FIRST_PROBE_WAIT.max(self.usual_probe_wait())
+    }
+
+    /// Returns the least wait before a probe of a process that makes calls at this rate.
+    fn usual_probe_wait(&self) -> Duration {
+        self.gap.unwrap_or_default().saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT)
     }
 
     /// Returns the longest latency of a fast answer.
@@ -401,7 +404,7 @@ impl Line {
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
         } else {
-            self.probe_wait.max(gap.saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT))
+            self.probe_wait.max(self.usual_probe_wait())
         };
         self.last_send.saturating_add(wait.mul_f64(self.jitter))
     }
