@@ -151,6 +151,7 @@ mod quota;
 mod random;
 #[cfg(feature = "redis1")]
 pub mod redis1;
+mod status;
 pub mod store;
 mod switch;
 #[cfg(feature = "tokio")]
@@ -159,7 +160,8 @@ mod task;
 #[cfg(feature = "tokio")]
 pub use self::task::{Fleet, JoinError, Membership};
 pub use self::{
-    member::{FleetStatus, Member},
+    member::Member,
+    status::FleetStatus,
     store::{Store, StoreError},
     switch::{FleetSwitch, SwitchedOff},
 };

@@ -1,7 +1,7 @@
 //! Numbers for the crate `metrics`. Without the feature, they are no-ops.
 
 #[cfg(feature = "tokio")]
-use {crate::member::FleetStatus, std::time::Duration};
+use {crate::status::FleetStatus, std::time::Duration};
 
 /// Describes the numbers. Counters of calls begin at zero, so that the first failure is an increase.
 #[cfg(all(feature = "metrics", feature = "tokio"))]

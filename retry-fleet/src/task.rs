@@ -1,11 +1,12 @@
 //! The task that makes the calls of a process to the store of its fleet.
 
 use crate::joined::Joined;
-use crate::member::{FleetStatus, Member};
+use crate::member::Member;
 use crate::names::is_name;
 use crate::numbers;
 use crate::protocol::Turn;
 use crate::random::unique_name;
+use crate::status::FleetStatus;
 use crate::store::{Store, StoreError};
 use crate::switch::{FleetSwitch, SwitchedOff, cut, reason_of, time_off};
 use retry_core::quota::EvidenceQuota;

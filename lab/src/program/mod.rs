@@ -2,6 +2,7 @@
 
 mod charts;
 mod check;
+mod differences;
 mod durations;
 mod json;
 mod look;

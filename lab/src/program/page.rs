@@ -1,6 +1,6 @@
 //! Results as one HTML page, which needs no other file.
 
-use super::settings::{DIFFERENCES, cells};
+use super::differences::{DIFFERENCES, cells};
 use super::text::spread;
 use lab::chart::{TABLES_ONLY, picture, schedule};
 use lab::judgement::{Best, Case, DEFAULT, MOST_FAILED, YOURS, cases, leave_out_failing, sentence};

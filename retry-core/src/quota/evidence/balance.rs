@@ -2,8 +2,9 @@
 
 mod warnings;
 
-use super::judgement::{Burst, Known, Millis};
+use super::judgement::{Burst, Known};
 use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
+use super::millis::Millis;
 use super::word::{Account, FLOOR, RETRY, Word};
 use crate::quota::QuotaMode;
 use crate::support::outage_events;

@@ -1,8 +1,8 @@
 //! The decision on the retry of a failure for which traffic is measured.
 
-use super::knowledge::Pool;
+use super::knowledge::{DOUBT_MILLIS, Pool};
+use super::millis::Millis;
 use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK, SUCCESSES_PER_FAILURE};
-use crate::time::Timestamp;
 
 /// The capacity is the caller's own traffic in this time: 1 5/8 seconds. With less, an outage of one second is not bridged
 /// by retries; with more, a server that is down gets more retries.
@@ -28,28 +28,8 @@ const LENT: u32 = 2;
 /// by its own successes, but few of a thousand quotas see more than two timeouts of a stalled server.
 const TIMEOUTS_DIVISOR: i64 = 2;
 
-/// The time after a timeout in which successes of retries are not evidence. The shorter it is, the more often the
-/// retries of independent failures fill the queue of a server without room for them.
-pub(super) const DOUBT_MILLIS: u64 = 120_000;
-
 /// The time over which traffic is measured. Attempts over a longer time count as the same rate over half of it.
 const WINDOW_MILLIS: u64 = 10_000;
-
-/// A point in time: whole milliseconds since the origin of the clock. It saturates after 500 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Millis(pub(super) u64);
-
-impl Millis {
-    #[inline]
-    pub(super) fn of(at: Timestamp) -> Self {
-        let time = at.since_origin();
-        Self(time.as_secs().min(1 << 34) * 1000 + u64::from(time.subsec_millis()))
-    }
-
-    pub(super) const fn since(self, earlier: Self) -> u64 {
-        self.0.saturating_sub(earlier.0)
-    }
-}
 
 /// The part of a quota's knowledge that depends on the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

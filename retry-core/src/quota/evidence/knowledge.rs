@@ -1,12 +1,16 @@
 //! The knowledge of a quota, as a plain value that other processes can use.
 
-use super::judgement::{DOUBT_MILLIS, Millis};
+use super::millis::Millis;
 use super::word::{FLOOR, RETRY};
 use crate::quota::QuotaMode;
 use std::time::Duration;
 
 /// The time after which knowledge has half the weight: about as long as traffic is measured.
 pub(super) const HALF_LIFE_MILLIS: u64 = 5_000;
+
+/// The time after a timeout in which successes of retries are not evidence. The shorter it is, the more often the
+/// retries of independent failures fill the queue of a server without room for them.
+pub(super) const DOUBT_MILLIS: u64 = 120_000;
 
 /// The largest amount, which no real number of processes reaches. It keeps sums and products from overflowing.
 const MAX_AMOUNT: i64 = 1 << 40;

@@ -5,6 +5,7 @@ mod balance;
 mod exchange;
 mod judgement;
 mod knowledge;
+mod millis;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
@@ -16,8 +17,8 @@ use crate::policy::RetryErrorType;
 use crate::support::Shared;
 use crate::time::Clock;
 use balance::Balance;
-use judgement::Millis;
 pub use knowledge::QuotaKnowledge;
+use millis::Millis;
 use word::RETRY;
 
 /// A quota without settings, which learns from the outcomes of attempts whether retries help.

@@ -1,6 +1,7 @@
 use super::EvidenceQuota;
 use super::balance::Balance;
-use super::judgement::{Burst, Known, Millis};
+use super::judgement::{Burst, Known};
+use super::millis::Millis;
 use super::word::{Account, RETRY, STREAK, Word};
 use crate::policy::RetryErrorType::{Other, ServerSide, Timeout};
 use crate::quota::{QuotaMode, RetryQuota};
