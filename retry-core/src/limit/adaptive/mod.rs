@@ -1,7 +1,7 @@
 //! The limiter of the AWS SDKs: a bucket of sends whose rate is learned from throttling.
 
-mod bucket;
 mod rate;
+mod send_bucket;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +12,7 @@ use crate::policy::Success;
 use crate::support::Shared;
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
-use bucket::Limiter;
+use send_bucket::Limiter;
 use std::time::Duration;
 
 /// The limiter of an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).

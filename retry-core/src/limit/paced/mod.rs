@@ -1,6 +1,6 @@
 //! A limiter that sends at the rate that the server accepts.
 
-mod accepted;
+mod accepted_counters;
 mod estimator;
 mod hold;
 mod pace;

@@ -1,6 +1,6 @@
 //! The state that all operations of a paced strategy share.
 
-use super::accepted::AcceptedCounters;
+use super::accepted_counters::AcceptedCounters;
 use super::pace::Pace;
 use super::unit::Unit;
 use super::{GoodputEstimator, PaceSettings, PacedAnswers};

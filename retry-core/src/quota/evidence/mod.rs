@@ -1,10 +1,10 @@
 //! The quota that learns from the outcomes of attempts whether retries help.
 
-mod balance;
 #[cfg(test)]
 mod exchange;
 mod judgement;
 mod knowledge;
+mod ledger;
 mod millis;
 #[cfg(test)]
 mod reference;
@@ -16,8 +16,8 @@ use super::{QuotaMode, RetryQuota};
 use crate::policy::RetryErrorType;
 use crate::support::Shared;
 use crate::time::Clock;
-use balance::Balance;
 pub use knowledge::QuotaKnowledge;
+use ledger::Ledger;
 use millis::Millis;
 use word::RETRY;
 
@@ -58,19 +58,19 @@ use word::RETRY;
 /// ```
 #[derive(Debug)]
 pub struct EvidenceQuota {
-    balance: Shared<Balance>,
+    ledger: Shared<Ledger>,
 }
 
 impl EvidenceQuota {
     /// Creates a quota that knows nothing yet.
     pub const fn new() -> Self {
-        Self { balance: Shared::new(Balance::new()) }
+        Self { ledger: Shared::new(Ledger::new()) }
     }
 
     /// Returns the knowledge that this quota has learned itself, without its peers.
     pub fn knowledge(&self, clock: &dyn Clock) -> QuotaKnowledge {
         let now = Millis::of(clock.now());
-        self.with_balance(|balance| balance.knowledge(now))
+        self.with_ledger(|ledger| ledger.knowledge(now))
     }
 
     /// Sets the knowledge of the quotas of other processes that use the same service. It replaces the former one. The
@@ -82,12 +82,12 @@ impl EvidenceQuota {
     /// seconds, so set it every second or two.
     pub fn set_peers(&self, peers: QuotaKnowledge, clock: &dyn Clock) {
         let now = Millis::of(clock.now());
-        self.with_balance(|balance| balance.set_peers(peers, now));
+        self.with_ledger(|ledger| ledger.set_peers(peers, now));
     }
 
     #[inline]
-    fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
-        self.balance.with(Balance::new, using)
+    fn with_ledger<R>(&self, using: impl FnOnce(&Ledger) -> R) -> R {
+        self.ledger.with(Ledger::new, using)
     }
 }
 
@@ -108,13 +108,13 @@ impl RetryQuota for EvidenceQuota {
 
     /// Gives back this number of retries.
     fn refund(&self, amount: u32) {
-        self.with_balance(|balance| balance.give_back(amount.saturating_mul(RETRY)));
+        self.with_ledger(|ledger| ledger.give_back(amount.saturating_mul(RETRY)));
     }
 
     /// Returns the number of retries that the quota could pay for now. It is small for a healthy quota, because the caller's
     /// own traffic is measured only while attempts fail.
     fn available(&self) -> u32 {
-        self.with_balance(Balance::available)
+        self.with_ledger(Ledger::available)
     }
 
     /// Pays for one retry, whatever the settings say. Only a retry that costs nothing stays free: by default, a retry
@@ -124,20 +124,20 @@ impl RetryQuota for EvidenceQuota {
         if cost == 0 {
             return Some(0);
         }
-        let is_paid = self.with_balance(|balance| balance.pay(error_type == RetryErrorType::Timeout, clock));
+        let is_paid = self.with_ledger(|ledger| ledger.pay(error_type == RetryErrorType::Timeout, clock));
         is_paid.then_some(1)
     }
 
     #[inline]
     fn first_succeeded(&self, _refund: u32) {
-        self.with_balance(|balance| balance.succeed(true));
+        self.with_ledger(|ledger| ledger.succeed(true));
     }
 
     #[inline]
     fn retry_succeeded(&self, paid: u32, _refund: u32) {
         // A retry that was not paid for was granted without this quota, so it is not evidence about its retries. A hedge did not
         // follow a failure, so its success does not show that retries help.
-        self.with_balance(|balance| balance.succeed(paid != 1));
+        self.with_ledger(|ledger| ledger.succeed(paid != 1));
     }
 
     fn give_back(&self, paid: u32) {
@@ -147,25 +147,25 @@ impl RetryQuota for EvidenceQuota {
     /// Returns whether the quota would be left with less than half of its capacity after a hedge, or there was a timeout lately, or no
     /// attempt has succeeded yet.
     fn is_low(&self) -> bool {
-        self.with_balance(Balance::is_low)
+        self.with_ledger(Ledger::is_low)
     }
 
     /// Pays for one hedge from the upper half of the capacity, whatever the settings say. A hedge is not a failure, so the quota
     /// learns nothing from it about failures.
     fn pay_hedge(&self, _cost: u32, clock: &dyn Clock) -> Option<u32> {
-        self.with_balance(|balance| balance.pay_hedge(clock)).then_some(HEDGE)
+        self.with_ledger(|ledger| ledger.pay_hedge(clock)).then_some(HEDGE)
     }
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.with_balance(Balance::is_settled)
+        self.with_ledger(Ledger::is_settled)
     }
 
     fn mode(&self) -> Option<QuotaMode> {
-        Some(self.with_balance(Balance::mode))
+        Some(self.with_ledger(Ledger::mode))
     }
 
     fn note_refusal(&self, _cost: u32, strategy: Option<&str>) {
-        self.with_balance(|balance| balance.note_refusal(strategy));
+        self.with_ledger(|ledger| ledger.note_refusal(strategy));
     }
 }

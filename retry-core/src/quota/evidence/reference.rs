@@ -1,7 +1,7 @@
 //! The rules Q12 to Q16 as a plain model, with which the tests compare the quota.
 
 use super::EvidenceQuota;
-use super::balance::Balance;
+use super::ledger::Ledger;
 use crate::policy::RetryErrorType::{Other, Timeout};
 use crate::quota::RetryQuota;
 use crate::time::{ManualTimer, Timestamp};
@@ -191,7 +191,7 @@ fn compare(seed: u64) -> [u64; 4] {
             Step::GiveBack => model.give_back(1),
             _ => {}
         }
-        let missing = u64::from(quota.with_balance(Balance::account).missing);
+        let missing = u64::from(quota.with_ledger(Ledger::account).missing);
         assert_eq!(missing, model.missing, "seed {seed}, step {number}, {step:?}: {model:?}");
         assert_eq!(quota.is_full(), model.is_settled, "seed {seed}, step {number}, {step:?}: {model:?}");
         counts[2] += u64::from(model.is_settled);

@@ -1,6 +1,6 @@
 use super::EvidenceQuota;
-use super::balance::Balance;
 use super::judgement::{Burst, Known};
+use super::ledger::Ledger;
 use super::millis::Millis;
 use super::word::{Account, RETRY, STREAK, Word};
 use crate::policy::RetryErrorType::{Other, ServerSide, Timeout};
@@ -289,7 +289,7 @@ fn a_clock_that_stands_still_or_jumps_does_no_harm() {
         }
         pays(&quota, &back);
     }
-    let account = quota.with_balance(Balance::account);
+    let account = quota.with_ledger(Ledger::account);
     assert!(!account.is_congested, "time continues after the clock was set back");
     assert!(quota.available() > 0);
 }
@@ -311,5 +311,5 @@ fn no_change_of_another_thread_is_lost() {
             });
         }
     });
-    assert_eq!(quota.with_balance(Balance::account).missing, 0);
+    assert_eq!(quota.with_ledger(Ledger::account).missing, 0);
 }

@@ -1,7 +1,7 @@
 //! The limiter's arithmetic, checked against the reference vectors.
 
-use crate::limit::adaptive::bucket::{Limiter, SendBucket, highest_rate};
 use crate::limit::adaptive::rate::{Cubic, MeasuredRate};
+use crate::limit::adaptive::send_bucket::{Limiter, SendBucket, highest_rate};
 use crate::limit::queue::SendQueue;
 use crate::time::Timestamp;
 use serde::Deserialize;

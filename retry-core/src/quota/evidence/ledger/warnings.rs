@@ -1,11 +1,11 @@
 //! The warnings of a quota that refuses retries, and of its recovery.
 
 use super::super::word::{RETRY, Word};
-use super::Balance;
+use super::Ledger;
 use crate::support::outage_events;
 use crate::support::sync::{Ordering, PoisonError};
 
-impl Balance {
+impl Ledger {
     fn is_dry(&self) -> bool {
         self.is_dry.load(Ordering::Relaxed) != 0
     }

@@ -15,7 +15,7 @@ use crate::time::Clock;
 ///
 /// All of them change the word by compare-and-swap. A failure for which traffic is measured holds the lock meanwhile.
 #[derive(Debug)]
-pub(super) struct Balance {
+pub(super) struct Ledger {
     /// A [`Word`].
     word: AtomicU64,
     /// When the burst of failures began, in [`Millis`]. The failure that begins a burst writes it before the word. So a
@@ -49,7 +49,7 @@ struct Rare {
     strategy: Option<outage_events::KeptName>,
 }
 
-impl Balance {
+impl Ledger {
     pub(super) const fn new() -> Self {
         Self {
             word: AtomicU64::new(Word::NEW.0),
