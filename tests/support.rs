@@ -1,6 +1,7 @@
 //! Helpers shared by the tests: a configurable error, a service that fails a number of times, clocks and a strategy
 //! that records its calls.
 
+pub mod by_hand;
 pub mod scales;
 pub mod subscribers;
 pub mod timers;

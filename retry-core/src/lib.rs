@@ -202,7 +202,7 @@ pub use hedge::Hedge;
 #[doc(inline)]
 pub use observe::{Event, EventKind, Observer, OperationId, Report};
 #[doc(inline)]
-pub use operation::{AttemptContext, Stop};
+pub use operation::{AttemptContext, Stop, drive};
 #[doc(inline)]
 pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
 #[doc(inline)]

@@ -1,5 +1,6 @@
 //! Calls: the order of steps in an operation, the closure form, the layer for `tower`, time limits, and tests of calls.
 
+mod by_hand;
 mod closure;
 mod context;
 mod explore;

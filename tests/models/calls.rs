@@ -5,11 +5,13 @@ mod model;
 
 use crate::program::{check, each};
 use crate::script::{Error, judge};
+use crate::support::by_hand::by_hand;
 use crate::support::{Failed, kept, millis};
 use model::{End, Model};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use retry_core::drive::Operation;
 use retry_core::strategy::{LongPolling, Refund};
 use retry_core::{Hedge, Jitter, Report, RetryQuota, StandardRetryStrategy, Stop, TokioTimer, policy_fn, retry};
 use std::cell::{Cell, RefCell};
@@ -33,6 +35,8 @@ struct Call {
     long_polling: bool,
     /// When the call is stopped. Never at the time of anything else.
     stop: Option<u64>,
+    /// Whether it is driven by hand, without a hedge.
+    is_by_hand: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +120,8 @@ impl World {
 
     fn call<'a>(&'a self, depth: usize, call: &'a Call) -> Reported<'a> {
         Box::pin(async move {
-            let stop = Stop::new();
+            // A static, for operations that are driven by hand.
+            let stop: &'static Stop = Box::leak(Box::default());
             let stops = async {
                 if let Some(time) = call.stop {
                     sleep(millis(time)).await;
@@ -141,7 +146,7 @@ impl World {
             }
             macro_rules! stoppable {
                 ($retry:expr) => {
-                    if call.stop.is_some() { report!($retry.stop(&stop)) } else { report!($retry) }
+                    if call.stop.is_some() { report!($retry.stop(stop)) } else { report!($retry) }
                 };
             }
             macro_rules! timed {
@@ -168,7 +173,9 @@ impl World {
             }
             let strategy = &self.strategies[depth.min(1)];
             let polls = LongPolling::over(strategy);
-            let report = if call.long_polling {
+            let report = if call.is_by_hand {
+                self.drive_by_hand(depth, call, stop, attempt)
+            } else if call.long_polling {
                 limited!(retry(&polls, attempt).policy(policy_fn(judge)))
             } else {
                 limited!(retry(strategy, attempt).policy(policy_fn(judge)))
@@ -178,6 +185,36 @@ impl World {
                 report = report => report,
                 () = stops => unreachable!(),
             }
+        })
+    }
+
+    fn drive_by_hand<'a>(
+        &'a self,
+        depth: usize,
+        call: &'a Call,
+        stop: &'static Stop,
+        mut attempt: impl AsyncFnMut() -> Outcome + 'a,
+    ) -> Reported<'a> {
+        Box::pin(async move {
+            let strategy = &self.strategies[depth.min(1)];
+            let polls = LongPolling::over(strategy);
+            macro_rules! drive {
+                ($strategy:expr) => {{
+                    let mut builder = Operation::builder($strategy, "by hand");
+                    if let Some(time) = call.max_time {
+                        builder = builder.max_time(millis(time));
+                    }
+                    if let Some(deadline) = call.deadline {
+                        let (part, now) = (millis(deadline.unsigned_abs()), Instant::now());
+                        builder = builder.deadline(if deadline < 0 { now - part } else { now + part });
+                    }
+                    if let Some(time) = call.attempt_timeout {
+                        builder = builder.attempt_timeout(millis(time));
+                    }
+                    by_hand(builder.stop(stop), policy_fn(judge), &mut attempt).await
+                }};
+            }
+            if call.long_polling { drive!(&polls) } else { drive!(strategy) }
         })
     }
 
@@ -237,13 +274,13 @@ fn limited(attempts: impl Strategy<Value = Vec<Attempt>>, stop_at: u64) -> impl 
     let deadline = option::weighted(0.4, (-2..25_i64).prop_map(|time| 100 * time));
     let limits = (option::of(times(25)), deadline, option::of(times(9)));
     let stop = option::weighted(0.3, times(20).prop_map(move |time| time + stop_at));
-    (attempts, limits, any::<bool>(), stop).prop_map(|(attempts, limits, long_polling, stop)| {
+    (attempts, limits, any::<[bool; 2]>(), stop).prop_map(|(attempts, limits, [long_polling, is_by_hand], stop)| {
         let (mut max_time, deadline, attempt_timeout) = limits;
         // Which of two equal limits is named is not a rule.
         if max_time.is_some_and(|time| deadline.is_some_and(|deadline| deadline.max(0).unsigned_abs() == time)) {
             max_time = None;
         }
-        Call { attempts, max_time, deadline, attempt_timeout, hedge: None, long_polling, stop }
+        Call { attempts, max_time, deadline, attempt_timeout, hedge: None, long_polling, stop, is_by_hand }
     })
 }
 
@@ -264,6 +301,7 @@ fn hedged() -> impl Strategy<Value = Call> {
         hedge: Some(hedge),
         long_polling,
         stop,
+        is_by_hand: false,
     })
 }
 

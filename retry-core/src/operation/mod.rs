@@ -6,6 +6,7 @@
 mod block;
 mod call;
 mod context;
+pub mod drive;
 mod driver;
 mod events;
 pub(crate) mod explored;

@@ -44,6 +44,13 @@ impl StopHandle for () {
     }
 }
 
+impl StopHandle for Option<&Stop> {
+    #[inline]
+    fn get(&self) -> Option<&Stop> {
+        *self
+    }
+}
+
 impl StopHandle for &Stop {
     #[inline]
     fn get(&self) -> Option<&Stop> {
@@ -68,6 +75,13 @@ impl Limited {
 }
 
 impl<H: StopHandle> Limited<H> {
+    /// Sets the handle that can stop the operation.
+    pub(crate) fn with_handle<J>(self, stop: J) -> Limited<J> {
+        let Self { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop: _, was_stopped } =
+            self;
+        Limited { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop, was_stopped }
+    }
+
     /// Updates and returns the time that is left; `None` if the limit is over. If the clock was set back, the time that
     /// is left does not change.
     #[inline]
@@ -184,9 +198,7 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
     }
 
     fn with_stop(self, stop: &Stop) -> Limited<&Stop> {
-        let Self { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop: _, was_stopped } =
-            self;
-        Limited { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop, was_stopped }
+        self.with_handle(stop)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The forms of calls, without a time limit, with one of 40 seconds, and with a handle that stops them.
 
 use super::super::Waits;
+use crate::support::by_hand::by_hand;
+use retry_core::drive::Operation;
 use retry_core::time::{ManualTimer, StdTimer};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     ErasedStrategy, ErrorFault, ErrorInfo, Event, EventKind, Hedge, Observer, RetryError, RetryInfo, RetrySafety,
-    RetryStrategy, Stop, TimedOut, retry, retry_blocking, retry_with_context, retryable,
+    RetryStrategy, StandardRetryPolicy, Stop, TimedOut, retry, retry_blocking, retry_with_context, retryable,
 };
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -162,6 +164,16 @@ macro_rules! send {
     };
 }
 
+/// An operation of the world that is driven by hand.
+macro_rules! by_hand {
+    ($world:ident, $($limit:tt)*) => {{
+        let builder = Operation::builder(&$world.strategy, "by hand").observer($world)$($limit)*;
+        let report = by_hand(builder, StandardRetryPolicy::new(), async || $world.call()).await;
+        $world.report(report.attempts, report.reason);
+        report.outcome
+    }};
+}
+
 macro_rules! forms {
     ($($form:ident: $world:ident => $call:expr;)+) => {
         &[$((stringify!($form), |$world| Box::pin(async move { $call }))),+]
@@ -179,6 +191,8 @@ pub(super) const UNLIMITED: &[(&str, Form)] = forms! {
     closure_with_attempt_timeout: world => report!(world, closure!(world).attempt_timeout(Duration::from_secs(5)));
     closure_with_weight: world => closure!(world).weight(3).run().await;
     hedged_closure: world => report!(world, closure!(world).hedge(&HEDGE));
+    by_hand: world => by_hand!(world,);
+    by_hand_with_attempt_timeout: world => by_hand!(world, .attempt_timeout(Duration::from_secs(5)));
     erased: world => {
         let strategy = ErasedStrategy::new(&world.strategy);
         retry(&strategy, || async { world.call() }).observer(world).run().await
@@ -204,6 +218,8 @@ pub(super) const LIMITED: &[(&str, Form)] = forms! {
         report!(world, closure!(world).max_time(LIMIT).attempt_timeout(Duration::from_secs(5)))
     };
     hedged_closure: world => report!(world, closure!(world).max_time(LIMIT).hedge(&HEDGE));
+    by_hand: world => by_hand!(world, .max_time(LIMIT));
+    by_hand_with_deadline: world => by_hand!(world, .deadline(tokio::time::Instant::now() + LIMIT));
     tower: world => send!(world, layer!(world).max_time(LIMIT)).await;
     hedged_tower: world => send!(world, layer!(world).max_time(LIMIT).hedge(&HEDGE)).await;
     attribute: world => limited(world).await;
@@ -218,6 +234,8 @@ pub(super) const STOPPABLE: &[(&str, Form)] = forms! {
     closure_with_report: world => report!(world, closure!(world).stop(&world.stop));
     limited_closure: world => report!(world, closure!(world).stop(&world.stop).max_time(LIMIT));
     hedged_closure: world => report!(world, closure!(world).stop(&world.stop).hedge(&HEDGE));
+    by_hand: world => by_hand!(world, .stop(&world.stop));
+    limited_by_hand: world => by_hand!(world, .stop(&world.stop).max_time(LIMIT));
     tower: world => send!(world, layer!(world).stop(&world.stop)).await;
     hedged_tower: world => send!(world, layer!(world).stop(&world.stop).hedge(&HEDGE)).await;
     attribute: world => stoppable(world).await;
