@@ -159,12 +159,13 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let Some(token) = token else {
             return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
         };
-        match (call.strategy.refresh_retry_token(token, &failure, &call.clock()), refusal) {
-            (Ok(token), Some(reason)) => {
+        match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
+            Ok(token) if failure.refusal().is_some() => {
                 call.strategy.release(token);
+                let reason = failure.refusal().unwrap_or(RetryError::Disabled);
                 Err(self.stop(call, failure.error_type(), attempts, reason, driver))
             }
-            (Ok(token), None) => {
+            Ok(token) => {
                 self.token = TokenState::Held(token);
                 self.is_delay_due = true;
                 if attempts == 1 {
@@ -175,7 +176,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }
-            (Err(reason), _) => Err(self.stop(call, failure.error_type(), attempts, reason, driver)),
+            Err(reason) => Err(self.stop(call, failure.error_type(), attempts, reason, driver)),
         }
     }
 

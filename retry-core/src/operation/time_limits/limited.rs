@@ -99,9 +99,13 @@ impl<H: StopHandle> Limited<H> {
     }
 
     /// Returns the cut of an operation that was stopped, and remembers it.
+    #[inline]
     fn stopped(&mut self) -> Option<TimedOut> {
-        self.was_stopped |= self.stop.get().is_some_and(Stop::is_stopped);
-        self.was_stopped.then_some(TimedOut::new(TimeLimit::Stop, Duration::ZERO))
+        if !self.stop.get().is_some_and(Stop::is_stopped) {
+            return None;
+        }
+        self.was_stopped = true;
+        Some(TimedOut::new(TimeLimit::Stop, Duration::ZERO))
     }
 }
 
@@ -129,9 +133,8 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
     }
 
     fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<TimedOut> {
-        let stopped = self.stopped();
-        if stopped.is_some() {
-            return stopped;
+        if let Some(stopped) = self.stopped() {
+            return Some(stopped);
         }
         let is_first = std::mem::take(&mut self.is_first);
         let max_time = self.max_time?;

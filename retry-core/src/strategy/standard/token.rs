@@ -123,11 +123,8 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         let RetryDirective::Retry { error_type, .. } = failure.directive() else {
             return Err(RetryError::NotRetryable);
         };
-        if let Some(reason) = failure.refusal() {
-            return Err(reason);
-        }
-        if !self.switch.is_on() {
-            return Err(RetryError::Disabled);
+        if failure.refusal().is_some() || !self.switch.is_on() {
+            return Err(failure.refusal().unwrap_or(RetryError::Disabled));
         }
         Ok(error_type)
     }
