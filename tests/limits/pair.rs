@@ -56,7 +56,7 @@ impl SendLimiter for Noting {
         self.note(format!("weighs {weight}"));
     }
 
-    fn settle(&self, _: &mut bool, usage: Usage) {
+    fn used(&self, _: &mut bool, usage: Usage) {
         self.note(format!("used {:?}", usage.used()));
     }
 
@@ -227,7 +227,7 @@ fn a_limiter_learns_nothing_from_the_token_of_another_strategy() {
     };
     let mut token = begin();
     other.weigh(&mut token, 3);
-    other.settle(&mut token, Usage::new(7));
+    other.used(&mut token, Usage::new(7));
     other.release(token);
     let _ = other.record_success(begin(), &Success::default(), &clock);
     let _ = other.refresh_retry_token(begin(), &Failure::of(&Failed::THROTTLED), &clock);
@@ -407,7 +407,7 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
         assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
         limiter.put_back(&mut place);
         assert!(limiter.rejects(RetryErrorType::Throttling));
-        limiter.settle(&mut place, Usage::new(80));
+        limiter.used(&mut place, Usage::new(80));
         limiter.succeeded(&mut place, &Success::default(), &clock);
         assert_eq!(limiter.failed(&mut place, FailedSend::Otherwise, &clock), None);
         assert_eq!(limiter.uncounted(&place), 1);
@@ -510,7 +510,7 @@ fn weights_do_not_matter_to_a_limit_on_requests() {
                 clock.advance(wait);
             }
             if let Some(weight) = weight {
-                strategy.settle(&mut token, Usage::new(2 * weight));
+                strategy.used(&mut token, Usage::new(2 * weight));
             }
             strategy.record_success(token, &Success::default(), &clock).unwrap();
             clock.now().saturating_since(begun)

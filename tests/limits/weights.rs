@@ -100,20 +100,20 @@ fn what_was_used_is_settled_with_the_next_operations() {
     send(&strategy, &clock, &[100, 10]);
     let mut token = begin(&strategy, &clock, 10);
     wait(&strategy, &clock, &mut token);
-    strategy.settle(&mut token, Usage::new(110));
+    strategy.used(&mut token, Usage::new(110));
     strategy.record_success(token, &Success::default(), &clock).unwrap();
     assert_eq!(send(&strategy, &clock, &[10, 10]), [1100, 100]);
 
     let mut token = begin(&strategy, &clock, 90);
     wait(&strategy, &clock, &mut token);
-    strategy.settle(&mut token, Usage::new(40));
+    strategy.used(&mut token, Usage::new(40));
     strategy.record_success(token, &Success::default(), &clock).unwrap();
     assert_eq!(send(&strategy, &clock, &[10, 30, 20]), [0, 0, 100]);
 
     // A failure that was no rejection used something, too, and only the attempt before it did.
     let mut token = begin(&strategy, &clock, 10);
     wait(&strategy, &clock, &mut token);
-    strategy.settle(&mut token, Usage::new(60));
+    strategy.used(&mut token, Usage::new(60));
     let failed = Failure::from_directive(RetryDirective::retry(RetryErrorType::ServerSide));
     let mut token = strategy.refresh_retry_token(token, &failed, &clock).unwrap();
     assert_eq!(wait(&strategy, &clock, &mut token).as_millis(), 600);
@@ -128,7 +128,7 @@ fn a_rejection_used_nothing_more_than_its_weight() {
     send(&strategy, &clock, &[10]);
     let mut token = begin(&strategy, &clock, 10);
     wait(&strategy, &clock, &mut token);
-    strategy.settle(&mut token, Usage::new(1_000_000));
+    strategy.used(&mut token, Usage::new(1_000_000));
     strategy.refresh_retry_token(token, &Failure::from_directive(THROTTLED), &clock).unwrap_err();
     assert!(send(&strategy, &clock, &[10])[0] < 150);
 }
@@ -180,13 +180,13 @@ fn a_report_is_for_the_limits_of_its_unit() {
             for _ in 0..50 {
                 let mut token = begin(&weighing, &clock, 7);
                 wait(&weighing, &clock, &mut token);
-                weighing.settle(&mut token, usage);
+                weighing.used(&mut token, usage);
                 weighing.record_success(token, &success, &clock).unwrap();
                 let mut token = counting.acquire_initial_token(&clock).unwrap();
                 while let Some(wait) = counting.ready(&mut token, &clock, None).wait() {
                     clock.advance(wait);
                 }
-                counting.settle(&mut token, usage);
+                counting.used(&mut token, usage);
                 counting.record_success(token, &success, &clock).unwrap();
             }
         }
@@ -238,7 +238,7 @@ proptest! {
             used += f64::from(match end {
                 0 => { strategy.release(token); 0 }
                 1 => {
-                    strategy.settle(&mut token, Usage::new(really));
+                    strategy.used(&mut token, Usage::new(really));
                     strategy.record_success(token, &Success::default(), &clock).unwrap();
                     really
                 }

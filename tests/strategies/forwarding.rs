@@ -80,8 +80,8 @@ impl RetryStrategy for Probe {
         self.called("weigh", (token.attempt, weight));
     }
 
-    fn settle(&self, token: &mut ProbeToken, usage: Usage) {
-        self.called("settle", (token.attempt, usage.used()));
+    fn used(&self, token: &mut ProbeToken, usage: Usage) {
+        self.called("used", (token.attempt, usage.used()));
     }
 
     fn refresh_retry_token(
@@ -185,7 +185,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.record_success(initial(), &success, &clock)));
         let mut weighed = initial();
         strategy.weigh(&mut weighed, 70);
-        strategy.settle(&mut weighed, Usage::new(80));
+        strategy.used(&mut weighed, Usage::new(80));
         let hedge = strategy.acquire_hedge(&weighed, &clock);
         answers.push(format!("{:?}", hedge.map(|token| token_says(&token))));
         strategy.release(weighed);
@@ -222,7 +222,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "success (7, Success { rate_limit: Some(RateLimit { remaining: 9, reset: None }) }, 5)",
         "initial 5",
         "weigh (7, 70)",
-        "settle (7, Some(80))",
+        "used (7, Some(80))",
         "hedge (7, 5)",
         "release 7",
         "(7, 37, 107s, RetryAfter, 207s)",

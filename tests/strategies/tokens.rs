@@ -121,7 +121,7 @@ impl SendLimiter for Learning {
         self.0.borrow_mut().push("weight");
     }
 
-    fn settle(&self, (): &mut (), _: Usage) {
+    fn used(&self, (): &mut (), _: Usage) {
         self.0.borrow_mut().push("usage");
     }
 
@@ -156,7 +156,7 @@ fn a_limiter_learns_nothing_from_the_token_of_another_strategy() {
         let mut first = token();
         own.weigh(&mut first, 3);
         let ready = own.ready(&mut first, CLOCK, None);
-        own.settle(&mut first, Usage::new(2));
+        own.used(&mut first, Usage::new(2));
         own.release(first);
         let retried = own.refresh_retry_token(token(), &Failure::of(&Failed::SAFE), CLOCK).map(|token| token.attempt());
         let recorded = own.record_success(token(), &Success::default(), CLOCK);

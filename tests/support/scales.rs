@@ -44,7 +44,7 @@ impl SendLimiter for Scales {
         Ready::Now
     }
 
-    fn settle(&self, (): &mut (), usage: Usage) {
+    fn used(&self, (): &mut (), usage: Usage) {
         self.note(format!("used {:?}", usage.used()));
     }
 

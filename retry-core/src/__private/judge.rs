@@ -63,7 +63,7 @@ pub fn settle_used<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optio
     used: impl FnOnce(&R) -> Usage,
 ) -> RetryDirective {
     if let Some(outcome) = explored::value(outcome) {
-        operation.settle_usage(call.strategy, used(outcome));
+        operation.used(call.strategy, used(outcome));
     }
     directive
 }

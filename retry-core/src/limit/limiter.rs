@@ -24,7 +24,7 @@ use std::time::Duration;
 /// 1. [`begin`](SendLimiter::begin) once, at the start of the operation, and [`weigh`](SendLimiter::weigh) if it has a weight.
 /// 2. Before each attempt, [`ask`](SendLimiter::ask) until the answer is now, as long as [`must_ask`](SendLimiter::must_ask)
 ///    returns `true`. If the operation ends before the attempt is sent, [`release`](SendLimiter::release).
-/// 3. After the attempt, [`settle`](SendLimiter::settle) if the policy says what was used, and then
+/// 3. After the attempt, [`used`](SendLimiter::used) if the policy says what was used, and then
 ///    [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed). After a failure, the place continues with step 2 if
 ///    another attempt follows.
 ///
@@ -103,7 +103,7 @@ pub trait SendLimiter: Debug {
     /// Records the report of an outcome about a limit on the sum of weights. Called after an attempt, before
     /// [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed), and only if the policy says something. The
     /// default does nothing.
-    fn settle(&self, place: &mut Self::Place, usage: Usage) {
+    fn used(&self, place: &mut Self::Place, usage: Usage) {
         let _ = (place, usage);
     }
 
@@ -221,7 +221,7 @@ crate::support::forwarding! {
         #[inline]
         fn begin(&self, clock: &dyn Clock) -> Self::Place;
         fn weigh(&self, place: &mut Self::Place, weight: u32);
-        fn settle(&self, place: &mut Self::Place, usage: Usage);
+        fn used(&self, place: &mut Self::Place, usage: Usage);
         #[inline]
         fn must_ask(&self, place: &Self::Place) -> bool;
         #[inline]

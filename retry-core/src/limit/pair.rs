@@ -17,9 +17,9 @@ impl<A: SendLimiter, B: SendLimiter> SendLimiter for (A, B) {
         self.1.weigh(&mut place.1, weight);
     }
 
-    fn settle(&self, place: &mut Self::Place, usage: Usage) {
-        self.0.settle(&mut place.0, usage);
-        self.1.settle(&mut place.1, usage);
+    fn used(&self, place: &mut Self::Place, usage: Usage) {
+        self.0.used(&mut place.0, usage);
+        self.1.used(&mut place.1, usage);
     }
 
     fn must_ask(&self, place: &Self::Place) -> bool {

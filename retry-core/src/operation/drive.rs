@@ -345,7 +345,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     /// Reports what the outcome says about a limit on the sum of weights; see [`RetryPolicy::usage`](crate::RetryPolicy::usage).
     /// Call this before [`settle`](Operation::settle).
     pub fn used(&mut self, usage: Usage) {
-        self.state.settle_usage(&self.surroundings.strategy, usage);
+        self.state.used(&self.surroundings.strategy, usage);
     }
 
     /// Settles the outcome of the attempt, which means what the directive says.

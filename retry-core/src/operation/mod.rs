@@ -119,9 +119,9 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
 
     /// Tells the strategy what the outcome of the attempt says about a limit on weights.
     #[inline]
-    pub(crate) fn settle_usage<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, usage: Usage) {
+    pub(crate) fn used<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, usage: Usage) {
         if let TokenState::Held(token) = &mut self.token {
-            strategy.settle(token, usage);
+            strategy.used(token, usage);
         }
     }
 

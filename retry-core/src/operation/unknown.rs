@@ -31,7 +31,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 self.warn(operation, || policy.unknown_error(outcome));
             }
             if let Some(usage) = policy.usage(outcome) {
-                operation.settle_usage(self.strategy, usage);
+                operation.used(self.strategy, usage);
             }
             directive
         };

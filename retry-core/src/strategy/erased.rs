@@ -181,7 +181,7 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     forward_strategy! {
         self => self.0;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
         release, refused_delay, empty_token
     }
 
@@ -196,10 +196,10 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         }
     }
 
-    fn settle(&self, token: &mut ErasedToken, usage: Usage) {
+    fn used(&self, token: &mut ErasedToken, usage: Usage) {
         let token: &mut dyn Any = &mut *token.token;
         if let Some(token) = token.downcast_mut() {
-            self.0.settle(token, usage);
+            self.0.used(token, usage);
         }
     }
 

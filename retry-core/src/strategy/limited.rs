@@ -247,7 +247,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
     // A first token has a place in the limiter, so it is never empty, and the methods for empty tokens keep their defaults.
     forward_strategy! {
         self => self.standard;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
         release, refused_delay, starts_empty, empty_token, record_first_success, send_rate
     }
 
@@ -264,10 +264,10 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         }
     }
 
-    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+    fn used(&self, token: &mut Self::Token, usage: Usage) {
         let LimitedRetryToken { standard, place } = token;
         if self.standard.issued(standard) {
-            self.limiter.settle(place, usage);
+            self.limiter.used(place, usage);
         }
     }
 

@@ -146,7 +146,7 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
 
     forward_strategy! {
         self => self.strategy;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge, release,
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge, release,
             refused_delay, empty_token
     }
 
@@ -189,9 +189,9 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
         }
     }
 
-    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+    fn used(&self, token: &mut Self::Token, usage: Usage) {
         if let Some(token) = token.inner_mut() {
-            self.strategy.settle(token, usage);
+            self.strategy.used(token, usage);
         }
     }
 

@@ -168,7 +168,7 @@ pub trait RetryStrategy {
     /// Records the report of an outcome about a limit on the sum of weights. Called after an attempt, before
     /// [`record_success`](RetryStrategy::record_success) or [`refresh_retry_token`](RetryStrategy::refresh_retry_token), and only
     /// if the policy [says something](crate::RetryPolicy::usage). The default does nothing. Ignore a foreign token.
-    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+    fn used(&self, token: &mut Self::Token, usage: Usage) {
         let _ = (token, usage);
     }
 
@@ -304,7 +304,7 @@ crate::support::forwarding! {
             clock: &dyn crate::time::Clock,
         ) -> Result<(), crate::strategy::ForeignToken>;
         fn weigh(&self, token: &mut Self::Token, weight: u32);
-        fn settle(&self, token: &mut Self::Token, usage: crate::policy::Usage);
+        fn used(&self, token: &mut Self::Token, usage: crate::policy::Usage);
         #[inline]
         fn ready(
             &self,

@@ -71,8 +71,8 @@ pub struct Operations;
 ///     fn weigh(&self, token: &mut Token, weight: u32) {
 ///         self.0.retries.weigh(token, weight);
 ///     }
-///     fn settle(&self, token: &mut Token, usage: Usage) {
-///         self.0.retries.settle(token, usage);
+///     fn used(&self, token: &mut Token, usage: Usage) {
+///         self.0.retries.used(token, usage);
 ///     }
 ///     fn ready(
 ///         &self,

@@ -223,7 +223,7 @@ impl RetryStrategy for Settling {
         Ok(Attempt(token.0 + 1))
     }
 
-    fn settle(&self, token: &mut Attempt, _: Usage) {
+    fn used(&self, token: &mut Attempt, _: Usage) {
         self.0.borrow_mut().push(token.0);
     }
 }

@@ -286,8 +286,8 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
         }
     }
 
-    fn settle(&self, place: &mut PacedPlace<U>, usage: Usage) {
-        U::settle(&mut place.held, usage);
+    fn used(&self, place: &mut PacedPlace<U>, usage: Usage) {
+        U::used(&mut place.held, usage);
     }
 
     /// An operation that waited when the limit ended asks once more, to give up its place.

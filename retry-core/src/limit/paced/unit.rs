@@ -46,7 +46,7 @@ pub trait Unit: sealed::Sealed + Debug + Send + Sync + Sized + 'static {
 
     /// Sets what the outcome says.
     #[doc(hidden)]
-    fn settle(held: &mut Self::Held, usage: Usage);
+    fn used(held: &mut Self::Held, usage: Usage);
 
     /// Returns what the outcome said, and forgets it.
     #[doc(hidden)]
@@ -101,7 +101,7 @@ impl Unit for Requests {
 
     fn weigh((): &mut (), _: u32) {}
 
-    fn settle((): &mut (), _: Usage) {}
+    fn used((): &mut (), _: Usage) {}
 
     #[inline]
     fn take_usage((): &mut ()) -> Usage {
@@ -136,7 +136,7 @@ impl Unit for Weights {
         held.weight = weight;
     }
 
-    fn settle(held: &mut Held, usage: Usage) {
+    fn used(held: &mut Held, usage: Usage) {
         held.usage = usage;
     }
 

@@ -301,7 +301,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
 
     forward_strategy! {
         self => self.standard;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, settle, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
         release, refused_delay, starts_empty, empty_token, quota_mode, waiting_operations
     }
 
