@@ -1087,30 +1087,13 @@ fn a_hedge() {
                     __due,
                 );
                 loop {
-                    if !::retry_core::__private::Race::is_hedge(&__race) {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                            ) else { break };
-                            __wait.await;
-                        }
-                    }
-                    let __settled = if ::retry_core::__private::Race::unrecovered(
-                        &mut __race,
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        ::core::option::Option::Some(::core::option::Option::None)
-                    } else {
-                        let __deadline = ::retry_core::__private::deadline(
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::turn(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                        );
-                        ::retry_core::__private::start(
                             &mut __race,
-                            __deadline,
-                            async {
+                            &mut __last,
+                            &mut (),
+                            |()| async {
                                 if false {
                                     return ::retry_core::__private::unreached::<
                                         Result<Object, StoreError>,
@@ -1118,53 +1101,15 @@ fn a_hedge() {
                                 }
                                 client.send(key).await
                             },
-                        );
-                        loop {
-                            let __raced = (&mut __race).await;
-                            match ::retry_core::__private::step(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                &mut __race,
-                                &mut __last,
-                                __raced,
-                            ) {
-                                ::retry_core::__private::Step::Wait => {}
-                                ::retry_core::__private::Step::Hedge => {
-                                    break ::core::option::Option::None;
-                                }
-                                ::retry_core::__private::Step::Over => {
-                                    break ::core::option::Option::Some(::core::option::Option::None);
-                                }
-                                ::retry_core::__private::Step::Ended => {
-                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                        &__race,
-                                    ) else { continue };
-                                    let __settled = ::retry_core::__private::ended(
-                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                        ::retry_core::__private::judge_idempotent(__outcome, true),
-                                        &mut __operation,
-                                        &mut __race,
-                                    );
-                                    if ::core::option::Option::is_some(&__settled) {
-                                        break ::core::option::Option::Some(__settled);
-                                    }
-                                }
-                            }
-                        }
-                    };
-                    let (
-                        ::core::option::Option::Some(__directive),
-                        ::core::option::Option::Some(__outcome),
-                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
-                        continue
-                    };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        __directive,
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
+                            |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                                __outcome,
+                                true,
+                            ),
+                            ::core::option::Option::None,
+                            |_, _| {},
+                        )
+                        .await
+                    {
                         return ::retry_core::__private::outcome(__end);
                     }
                 }
@@ -1229,31 +1174,13 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     __due,
                 );
                 loop {
-                    if !::retry_core::__private::Race::is_hedge(&__race) {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                            ) else { break };
-                            __wait.await;
-                        }
-                    }
-                    let __settled = if ::retry_core::__private::Race::unrecovered(
-                        &mut __race,
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        ::core::option::Option::Some(::core::option::Option::None)
-                    } else {
-                        let __deadline = ::retry_core::__private::deadline(
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::turn(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                        );
-                        let __next = ::retry_core::__private::next_context(&__context, &__operation);
-                        ::retry_core::__private::start(
                             &mut __race,
-                            __deadline,
-                            async {
+                            &mut __last,
+                            &mut __context,
+                            |__next| async {
                                 if false {
                                     return ::retry_core::__private::unreached::<
                                         Result<Object, StoreError>,
@@ -1269,64 +1196,21 @@ fn a_hedge_with_limits_a_context_and_closures() {
                                 left += 1;
                                 send(&key, left, right, context.attempt()).await
                             },
-                        );
-                        loop {
-                            let __raced = (&mut __race).await;
-                            match ::retry_core::__private::step(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                &mut __race,
-                                &mut __last,
-                                __raced,
-                            ) {
-                                ::retry_core::__private::Step::Wait => {}
-                                ::retry_core::__private::Step::Hedge => {
-                                    break ::core::option::Option::None;
-                                }
-                                ::retry_core::__private::Step::Over => {
-                                    break ::core::option::Option::Some(::core::option::Option::None);
-                                }
-                                ::retry_core::__private::Step::Ended => {
-                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                        &__race,
-                                    ) else { continue };
-                                    let __settled = ::retry_core::__private::ended(
-                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                        ::retry_core::__private::judge_idempotent(__outcome, true),
-                                        &mut __operation,
-                                        &mut __race,
-                                    );
-                                    if ::core::option::Option::is_some(&__settled) {
-                                        break ::core::option::Option::Some(__settled);
-                                    }
-                                }
-                            }
-                        }
-                    };
-                    let (
-                        ::core::option::Option::Some(__directive),
-                        ::core::option::Option::Some(__outcome),
-                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
-                        continue
-                    };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::core::option::Option::map(
-                            __directive,
-                            |__directive| __context.remember(__directive),
-                        ),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                        __beginning,
-                        |__outcome, __event| ::retry_core::__private::tell_failure(
-                            &*__outcome,
-                            |__error| ::retry_core::__private::on_retry(__error, __event, warn),
-                        ),
-                    ) {
+                            |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                                __outcome,
+                                true,
+                            ),
+                            ::core::option::Option::Some(__beginning),
+                            |__outcome, __event| ::retry_core::__private::tell_failure(
+                                &*__outcome,
+                                |__error| ::retry_core::__private::on_retry(__error, __event, warn),
+                            ),
+                        )
+                        .await
+                    {
                         return ::retry_core::__private::tell_end(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            ::retry_core::__private::with_hedge(&__race, __end),
+                            __end,
                             __started,
                             |__report| ::retry_core::__private::on_end(__report, count),
                         );

@@ -1,17 +1,19 @@
-//! Functions with which the expansion of `#[retryable]` runs the first attempt and a hedge beside it.
-
-pub use crate::operation::{Race, Raced, Step};
+//! Functions with which the expansion of `#[retryable]` runs attempts with a hedge.
 
 use crate::hedge::Hedge;
+use crate::observe::{Event, NoHedge};
+use crate::operation::race::{self, Form, OtherToken, Parts, Race, RaceOf};
 use crate::operation::{
-    AttemptContext, Call, ContextState, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, RaceOf,
-    TimeLimits,
+    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, OperationOf, OptionalObserver,
+    Outcome, TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
-use crate::strategy::{RetryStrategy, RetryToken};
+use crate::strategy::RetryStrategy;
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::pin::Pin;
+use std::task::Context;
+use std::time::Duration;
 
 /// Returns the hedge of a static. A `const` would be a new hedge in each call, which learns nothing.
 #[inline]
@@ -35,49 +37,112 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
     Race::new(operation, hedge, attempts, sleeps, due)
 }
 
-/// Starts the attempt whose token the operation holds.
-#[inline]
-pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
-    race: &mut Race<'_, F, Z, D, K, C>,
-    (deadline, sleep): (Deadline<C>, Option<Z>),
-    attempt: F,
-) {
-    race.start(deadline, sleep, || attempt);
-}
-
-/// Deals with what happened in a race, and returns the next step.
-#[inline]
-pub fn step<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy, O: OptionalObserver + Copy>(
+/// Makes one attempt of a function with a hedge. Returns the end of the operation, or `None` if another attempt follows: the hedge,
+/// or a retry.
+///
+/// `attempt` returns the future of the attempt. `beginning` is `None` if there is no `on_retry`.
+pub async fn turn<F, S, L, T, O, X: Contexts>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
-    raced: Raced<L::Cut>,
-) -> Step {
-    call.step(operation, race, last, raced, || Ok(()))
+    contexts: &mut X,
+    attempt: impl FnOnce(X::Next) -> F,
+    evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
+    beginning: Option<Beginning>,
+    on_retry: impl FnMut(&F::Output, &Event),
+) -> Option<End<F::Output>>
+where
+    F: Future,
+    S: RetryStrategy,
+    L: LimitsOn<F::Output>,
+    T: Timer + Copy,
+    O: OptionalObserver + Copy,
+{
+    let mut function = Function { call, operation, contexts, evaluate, beginning, on_retry };
+    race::turn(race, &mut function, last, |function, number, time_left| {
+        attempt(function.contexts.next(number, time_left))
+    })
+    .await
 }
 
-/// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
-///
-/// The directive comes before the operation, because the policy is asked with a reference to the operation.
-#[inline]
-pub fn ended<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    directive: RetryDirective,
-    operation: &mut OperationOf<S, L, O>,
-    race: &mut RaceOf<'_, F, S, L, T>,
-) -> Option<RetryDirective> {
-    call.ended(operation, race, directive)
+/// A function with a hedge.
+struct Function<'c, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, X, E, N> {
+    call: Call<'c, S, T, O>,
+    operation: &'c mut OperationOf<S, L, O>,
+    contexts: &'c mut X,
+    evaluate: E,
+    beginning: Option<Beginning>,
+    on_retry: N,
 }
 
-/// Adds the hedge to the attempts of an operation that has ended.
-#[inline]
-pub fn with_hedge<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
-    race: &Race<'_, F, Z, D, K, C>,
-    mut end: End<F::Output>,
-) -> End<F::Output> {
-    race.count(&mut end);
-    end
+impl<S, T, L, O, R, X, E, N> Form<S, T, L, O, R> for Function<'_, S, T, L, O, X, E, N>
+where
+    S: RetryStrategy,
+    T: Timer + Copy,
+    L: TimeLimits,
+    O: OptionalObserver + Copy,
+    X: Contexts,
+    E: FnMut(&mut OperationOf<S, L, O>, &Outcome<R>) -> RetryDirective,
+    N: FnMut(&R, &Event),
+{
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.call.by_ref(), self.operation)
+    }
+
+    fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
+        self.call.buy_hedge(self.operation)
+    }
+
+    fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective {
+        (self.evaluate)(self.operation, outcome)
+    }
+
+    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
+        let Self { call, operation, contexts, beginning, on_retry, .. } = self;
+        let directive = directive.map(|directive| contexts.remember(directive));
+        let driver = beginning.zip(explored::value(outcome)).map(|(beginning, outcome)| {
+            OnRetry::new(beginning, |event: &Event| on_retry(outcome, event))
+        });
+        operation.settle_or_end(*call, directive, driver)
+    }
+}
+
+/// The contexts of the attempts of a function, which may have none.
+pub trait Contexts {
+    /// The context of an attempt that has not begun.
+    type Next;
+
+    /// Returns the context of the attempt with this number and this time limit.
+    fn next(&self, number: u32, time_left: Option<Duration>) -> Self::Next;
+
+    /// Stores the directive for an attempt, and returns it.
+    #[must_use]
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective;
+}
+
+impl Contexts for () {
+    type Next = ();
+
+    #[inline]
+    fn next(&self, _: u32, _: Option<Duration>) {}
+
+    #[inline]
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+        directive
+    }
+}
+
+impl Contexts for ContextState {
+    type Next = NextContext;
+
+    fn next(&self, number: u32, time_left: Option<Duration>) -> NextContext {
+        NextContext(self.attempt(number, time_left))
+    }
+
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+        self.remember(directive)
+    }
 }
 
 /// The context of an attempt that has not begun. It is not `Copy`, so that the attempt takes it instead of borrowing it: it would
@@ -91,13 +156,4 @@ impl NextContext {
     pub const fn take(self) -> AttemptContext {
         self.0
     }
-}
-
-/// Returns the context of the next attempt.
-#[inline]
-pub fn next_context<K: RetryToken, L: TimeLimits, N>(
-    state: &ContextState,
-    operation: &Operation<K, L, N>,
-) -> NextContext {
-    NextContext(super::attempt_context(state, operation))
 }

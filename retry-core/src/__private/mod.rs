@@ -33,7 +33,8 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
     AcceptedTimer, AcceptedUsage, Anew, IntoSpan, Pointer,
 };
-pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
+pub use crate::operation::race::Race;
+pub use hedge::{Contexts, NextContext, race, static_hedge, turn};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, Path, anew, attempt, attempt_context, attempt_timeout, begin, begin_within,

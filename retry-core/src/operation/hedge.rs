@@ -26,7 +26,7 @@ pub(super) enum Lane {
 /// While two attempts run, the operation holds the token of one of them. So each step that deals with an attempt, with its time limit,
 /// its usage and its end, is the same as without a hedge.
 #[derive(Debug)]
-pub(super) struct OtherToken<K> {
+pub(crate) struct OtherToken<K> {
     held: Lane,
     token: TokenState<K>,
 }
@@ -51,7 +51,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// Returns an error if there is no hedge. What was paid is given back.
     #[cold]
-    pub(super) fn buy_hedge<L: TimeLimits>(
+    pub(crate) fn buy_hedge<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
     ) -> Result<OtherToken<S::Token>, NoHedge> {

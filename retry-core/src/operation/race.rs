@@ -1,27 +1,132 @@
-//! The race of the first attempt of an operation and its hedge.
+//! The driver of a call with a hedge: the race of the first attempt and the hedge, and the retries after it.
 
 use super::explored::{self, Outcome, Place};
-use super::hedge::{Lane, OtherToken, Runner, worse};
-use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+pub(crate) use super::hedge::OtherToken;
+
+use super::hedge::{Lane, Runner, worse};
+use super::settle::Decision;
+use super::{Call, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
+use std::future::poll_fn;
 use std::mem;
 use std::ops::ControlFlow;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// The attempts of an operation with a hedge, and what they have left behind.
+/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
 ///
-/// A driver awaits it, and passes what happened to `Call::step`. It borrows neither the timer nor the strategy, so that no
-/// reference to them is kept across an await.
+/// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
+pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
+    /// Returns the call and its operation.
+    fn parts(&mut self) -> Parts<'_, S, T, L, O>;
+
+    /// Prepares an attempt, before its time begins.
+    #[inline]
+    fn prepare(&mut self) {}
+
+    /// Buys the hedge, if the form permits one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no hedge.
+    fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge>;
+
+    /// Lets the policy evaluate an outcome.
+    fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective;
+
+    /// Settles an outcome. There is no directive if the time is over.
+    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
+}
+
+/// A call and its operation.
+pub(crate) type Parts<'a, S, T, L, O> =
+    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
+
+/// Permits a hedge unless the policy says that the operation may not be executed twice.
+pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
+    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
+}
+
+/// Runs an operation with a hedge. `attempt` returns the future of the attempt with this number and this time limit.
+pub(crate) async fn drive<S, T, L, O, F, H>(
+    form: &mut H,
+    last: &mut impl KeptOutcome<F::Output>,
+    hedge: &'static Hedge,
+    mut attempt: impl FnMut(&mut H, u32, Option<Duration>) -> F,
+) -> End<F::Output>
+where
+    S: RetryStrategy,
+    T: Timer,
+    L: LimitsOn<F::Output>,
+    O: OptionalObserver,
+    F: Future,
+    H: Form<S, T, L, O, F::Output>,
+{
+    let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
+    let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
+    loop {
+        if let Some(end) = turn(&mut race, form, last, &mut attempt).await {
+            return end;
+        }
+    }
+}
+
+/// Makes one attempt of an operation: waits until it is due, starts it beside the attempt that runs already, if it is the hedge, and
+/// settles an outcome. Returns the end of the operation, or `None` if another attempt follows: the hedge, or a retry.
+///
+/// It borrows neither the timer nor the strategy during an attempt.
+pub(crate) async fn turn<S, T, L, O, F, H>(
+    race: &mut RaceOf<'_, F, S, L, T>,
+    form: &mut H,
+    last: &mut impl KeptOutcome<F::Output>,
+    attempt: impl FnOnce(&mut H, u32, Option<Duration>) -> F,
+) -> Option<End<F::Output>>
+where
+    S: RetryStrategy,
+    T: Timer,
+    L: LimitsOn<F::Output>,
+    O: OptionalObserver,
+    F: Future,
+    H: Form<S, T, L, O, F::Output>,
+{
+    while !race.is_hedge() {
+        let wait = {
+            let (call, operation) = form.parts();
+            call.wait(operation)
+        };
+        let Some(wait) = wait else { break };
+        wait.await;
+    }
+    race.outcome = form.parts().1.unrecovered(last);
+    let directive = if race.outcome.is_some() {
+        None
+    } else {
+        race.start(form, attempt);
+        match poll_fn(|context| race.poll(form, last, context)).await {
+            Next::Settle(directive) => directive,
+            Next::Hedge => return None,
+        }
+    };
+    let outcome = race.outcome.take()?;
+    let decision = form.settle(directive, &outcome);
+    let (call, operation) = form.parts();
+    let mut end = operation.finish(call, decision, last, outcome).break_value()?;
+    if race.was_sent {
+        end.attempts = end.attempts.max(2);
+    }
+    Some(end)
+}
+
+/// The attempts of an operation with a hedge, and what they have left behind.
 #[derive(Debug)]
 pub struct Race<'a, F: Future, Z, D, K, C> {
-    hedge: &'a Hedge,
+    hedge: &'static Hedge,
     first: Runner<'a, F, Z, C>,
     second: Runner<'a, F, Z, C>,
     /// The sleep until the hedge.
@@ -45,7 +150,7 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     place: Place,
 }
 
-/// The race of an operation of a call with this strategy, these limits and this timer.
+/// The race of an operation with this strategy, these limits and this timer.
 pub(crate) type RaceOf<'a, F, S, L, T> = Race<
     'a,
     F,
@@ -56,17 +161,6 @@ pub(crate) type RaceOf<'a, F, S, L, T> = Race<
 >;
 
 /// What happens first while attempts run.
-#[derive(Debug)]
-pub struct Raced<C>(Happened<C>);
-
-impl<C> Raced<C> {
-    /// Returns whether the delay before the hedge is over.
-    #[cfg(feature = "tower")]
-    pub(crate) const fn is_due(&self) -> bool {
-        matches!(self.0, Happened::Due)
-    }
-}
-
 #[derive(Debug)]
 enum Happened<C> {
     /// The first attempt has no answer yet, so the delay of the hedge begins.
@@ -79,44 +173,61 @@ enum Happened<C> {
     Cut(Lane, C),
 }
 
-/// Permits a hedge unless the policy says that the operation may not be executed twice.
-pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
-    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
-}
-
-/// The next step of a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Await the race again.
-    Wait,
-    /// Start the hedge.
+/// What follows the attempts that run.
+enum Next {
+    /// The hedge starts beside the first attempt.
     Hedge,
-    /// Let the policy evaluate the outcome of an attempt, and pass the directive to `Call::ended`.
-    Ended,
-    /// The time is over. Settle the last outcome without a directive.
-    Over,
+    /// An outcome is settled, without a directive if the time is over.
+    Settle(Option<RetryDirective>),
 }
 
-// Nothing in it is pinned: the futures are elsewhere.
-impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
-
-impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Future for Race<'_, F, Z, D, K, C> {
-    type Output = Raced<C>;
-
+impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
+    Race<'a, F, Z, D, K, C>
+{
+    /// Creates a race without attempts. The places are for the attempts, their time limits, and the delay.
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        let _entered = this.place.enter();
-        if !this.is_polled
-            && let Poll::Ready(outcome) = this.first.poll_body(context)
-        {
-            return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
+    pub(crate) fn new<L: TimeLimits, N>(
+        operation: &Operation<K, L, N>,
+        hedge: &'static Hedge,
+        [first, second]: [Pin<&'a mut Option<F>>; 2],
+        [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
+        due: Pin<&'a mut Option<D>>,
+    ) -> Self {
+        Self {
+            hedge,
+            first: Runner::new(first, first_sleep),
+            second: Runner::new(second, second_sleep),
+            due,
+            is_open: Hedge::is_allowed(),
+            delay: Duration::default(),
+            is_polled: false,
+            lane: Lane::First,
+            other: None,
+            outcome: None,
+            failed: None,
+            was_sent: false,
+            place: Place::of_race(operation),
         }
-        this.poll_others(context).map(Raced)
     }
-}
 
-impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Race<'_, F, Z, D, K, C> {
+    /// Returns whether the next attempt is the hedge, which is paid for and permitted already.
+    #[inline]
+    fn is_hedge(&self) -> bool {
+        self.other.is_some()
+    }
+
+    /// Polls the first attempt, and then everything else.
+    #[inline]
+    fn poll_attempts(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
+        let _entered = self.place.enter();
+        if !self.is_polled
+            && let Poll::Ready(outcome) = self.first.poll_body(context)
+        {
+            return Poll::Ready(self.keep(Lane::First, outcome));
+        }
+        self.poll_others(context)
+    }
+
     /// Keeps the outcome of an attempt.
     #[inline]
     fn keep(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
@@ -147,244 +258,201 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     }
 }
 
-impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
-    Race<'a, F, Z, D, K, C>
+impl<F, Z, D, K, C> Race<'_, F, Z, D, K, C>
+where
+    F: Future,
+    Z: Future<Output = ()>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
 {
-    /// Creates a race without attempts.
+    /// Starts the next attempt. If its time is over already, `attempt` is not called.
     #[inline]
-    pub(crate) fn new<L: TimeLimits, N>(
-        operation: &Operation<K, L, N>,
-        hedge: &'a Hedge,
-        [first, second]: [Pin<&'a mut Option<F>>; 2],
-        [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
-        due: Pin<&'a mut Option<D>>,
-    ) -> Self {
-        Self {
-            hedge,
-            first: Runner::new(first, first_sleep),
-            second: Runner::new(second, second_sleep),
-            due,
-            is_open: Hedge::is_allowed(),
-            delay: Duration::default(),
-            is_polled: false,
-            lane: Lane::First,
-            other: None,
-            outcome: None,
-            failed: None,
-            was_sent: false,
-            place: Place::of_race(operation),
-        }
-    }
-
-    /// Returns whether the next attempt is the hedge, which is paid for and permitted already.
-    #[inline]
-    pub fn is_hedge(&self) -> bool {
-        self.other.is_some()
-    }
-
-    /// Returns the outcome of the attempt that ended last, until it is taken.
-    #[inline]
-    pub fn outcome(&self) -> Option<&Outcome<F::Output>> {
-        self.outcome.as_ref()
-    }
-
-    /// Takes the outcome that the operation settles.
-    #[inline]
-    pub fn take(&mut self) -> Option<Outcome<F::Output>> {
-        self.outcome.take()
-    }
-
-    /// Takes the last outcome of an operation that waited for the service without success, so that no attempt follows. Returns whether it did.
-    #[inline]
-    pub fn unrecovered<L: TimeLimits, N>(
+    fn start<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits<Cut = C, Sleep<D> = Z>, O: OptionalObserver, H: Form<S, T, L, O, F::Output>>(
         &mut self,
-        operation: &Operation<K, L, N>,
-        last: &mut impl KeptOutcome<F::Output>,
-    ) -> bool {
-        let Some(outcome) = operation.unrecovered(last) else { return false };
-        self.outcome = Some(outcome);
-        true
-    }
-
-    /// Starts the next attempt. If its time is over already, `make` is not called.
-    #[inline]
-    pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+        form: &mut H,
+        attempt: impl FnOnce(&mut H, u32, Option<Duration>) -> F,
+    ) {
+        form.prepare();
+        let (call, operation) = form.parts();
+        let (deadline, sleep) = call.deadline(operation);
+        let (number, time_left) = (operation.attempts(), operation.time_left());
         let runner = if self.is_hedge() { &mut self.second } else { &mut self.first };
-        runner.start(deadline, sleep, make);
+        runner.start(deadline, sleep, || attempt(form, number, time_left));
     }
 
-    /// Drops the attempts that still run. Retries have no hedge.
-    ///
-    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
-    /// server worked for it.
+    /// Polls the attempts, until the hedge follows or an outcome is settled.
     #[inline]
-    fn stop(&mut self) {
-        self.due.set(None);
-        self.first.stop();
-        self.second.stop();
-        (self.other, self.failed, self.is_open) = (None, None, false);
-    }
-
-    /// Adds the hedge to the attempts of an operation that has ended.
-    #[inline]
-    pub(crate) fn count<R>(&self, end: &mut End<R>) {
-        if self.was_sent {
-            end.attempts = end.attempts.max(2);
+    fn poll<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        last: &mut impl KeptOutcome<F::Output>,
+        context: &mut Context<'_>,
+    ) -> Poll<Next> {
+        loop {
+            let happened = ready!(self.poll_attempts(context));
+            if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
+                self.lane = lane;
+                form.parts().1.turn_to(lane, &mut self.other);
+            }
+            match happened {
+                Happened::Ended(_) => {}
+                Happened::Cut(_, cut) => {
+                    if self.cut(form, last, cut) {
+                        return Poll::Ready(Next::Settle(None));
+                    }
+                }
+                Happened::Waits => self.delay_hedge(self.hedge.delay(), form),
+                Happened::Due => {
+                    if self.due(form, context) {
+                        return Poll::Ready(Next::Hedge);
+                    }
+                }
+            }
+            if let Some(outcome) = &self.outcome {
+                let directive = form.evaluate(outcome);
+                if let Some(directive) = self.ended(form, directive) {
+                    return Poll::Ready(Next::Settle(Some(directive)));
+                }
+            }
         }
     }
-}
 
-impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Deals with what happened in a race, and returns the next step. `permit` says whether the driver permits a hedge.
-    #[inline]
-    pub(crate) fn step<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    /// Begins the delay of the hedge, or the rest of it.
+    fn delay_hedge<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        time: Duration,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+    ) {
+        self.delay = self.delay.saturating_add(time);
+        self.due.set(Some(form.parts().0.timer().sleep(time)));
+        self.is_polled = true;
+    }
+
+    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since. Returns whether there is a
+    /// hedge.
+    #[cold]
+    fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        context: &mut Context<'_>,
+    ) -> bool {
+        self.due.set(None);
+        (self.is_open, self.is_polled) = (false, true);
+        let bought = match self.hedge.reached(self.delay) {
+            Due::Later(rest) => {
+                self.is_open = true;
+                self.delay_hedge(rest, form);
+                return false;
+            }
+            Due::AllSlow => Err(NoHedge::AllSlow),
+            Due::Now => form.buy_hedge(context),
+        };
+        match bought {
+            Ok(other) => self.other = Some(other),
+            Err(reason) => {
+                let (call, operation) = form.parts();
+                call.tell_not_sent(operation, reason);
+            }
+        }
+        self.was_sent = self.is_hedge();
+        self.was_sent
+    }
+
+    /// Deals with an attempt that was cut. Returns whether the time of the operation is over.
+    #[cold]
+    fn cut<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         last: &mut impl KeptOutcome<F::Output>,
-        Raced(happened): Raced<L::Cut>,
-        permit: impl FnOnce() -> Result<(), NoHedge>,
-    ) -> Step {
-        match happened {
-            Happened::Ended(lane) => {
-                race.lane = lane;
-                operation.turn_to(lane, &mut race.other);
-                Step::Ended
+        cut: C,
+    ) -> bool {
+        match L::cut(cut, || last.take()) {
+            ControlFlow::Continue(outcome) => {
+                self.outcome = Some(explored::ran(outcome));
+                false
             }
-            Happened::Cut(lane, cut) => {
-                race.lane = lane;
-                operation.turn_to(lane, &mut race.other);
-                self.cut_in_race(operation, race, last, cut)
+            ControlFlow::Break(outcome) => {
+                let failed = self.failed.take().map(|(failed, _)| failed);
+                self.outcome = Some(failed.unwrap_or_else(|| explored::ran(outcome)));
+                self.end(form, false);
+                true
             }
-            Happened::Waits => {
-                race.delay = race.hedge.delay();
-                race.due.set(Some(self.timer().sleep(race.delay)));
-                race.is_polled = true;
-                Step::Wait
-            }
-            Happened::Due => self.due(operation, race, permit),
         }
     }
 
     /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
     #[inline]
-    pub(crate) fn ended<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    fn ended<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         directive: RetryDirective,
     ) -> Option<RetryDirective> {
-        if race.other.is_some() {
-            return self.ended_of_two(operation, race, directive);
+        if self.is_hedge() {
+            return self.ended_of_two(form, directive);
         }
         // The attempt has ended, so there is nothing else to stop.
-        race.due.set(None);
-        if mem::take(&mut race.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
-            race.hedge.answered();
+        self.due.set(None);
+        if mem::take(&mut self.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
+            self.hedge.answered();
         }
         Some(directive)
     }
 
     #[cold]
-    fn ended_of_two<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    fn ended_of_two<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         directive: RetryDirective,
     ) -> Option<RetryDirective> {
-        let other_runs = match race.lane {
-            Lane::First => race.second.is_running(),
-            Lane::Hedge => race.first.is_running(),
+        let other_runs = match self.lane {
+            Lane::First => self.second.is_running(),
+            Lane::Hedge => self.first.is_running(),
         };
         let directive = match directive {
             RetryDirective::Succeed { .. } => directive,
-            RetryDirective::Fail { .. } if race.lane == Lane::First => directive,
+            RetryDirective::Fail { .. } if self.lane == Lane::First => directive,
             RetryDirective::Fail { .. } => {
-                race.outcome = None;
-                let (outcome, directive) = race.failed.take()?;
-                race.outcome = Some(outcome);
+                self.outcome = None;
+                let (outcome, directive) = self.failed.take()?;
+                self.outcome = Some(outcome);
                 directive
             }
             RetryDirective::Retry { .. } if other_runs => {
-                race.failed = race.outcome.take().map(|outcome| (outcome, directive));
+                self.failed = self.outcome.take().map(|outcome| (outcome, directive));
                 return None;
             }
             RetryDirective::Retry { .. } => {
-                race.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
+                self.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
             }
         };
-        let succeeded = matches!(directive, RetryDirective::Succeed { .. });
-        self.end_race(operation, race, succeeded);
+        self.end(form, matches!(directive, RetryDirective::Succeed { .. }));
         Some(directive)
     }
 
-    /// Ends a race of two attempts. The operation continues with the token of the attempt that succeeded, or else with that of the
-    /// hedge.
-    fn end_race<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    /// Ends the race, and drops the attempts that still run. The operation continues with the token of the attempt that
+    /// succeeded, or else with that of the hedge. Retries have no hedge.
+    ///
+    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
+    /// server worked for it.
+    #[cold]
+    fn end<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         succeeded: bool,
     ) {
-        let won = succeeded && race.lane == Lane::Hedge;
-        operation.turn_to(Lane::Hedge, &mut race.other);
-        let hedge = operation.attempts();
+        let (call, operation) = form.parts();
+        operation.turn_to(Lane::Hedge, &mut self.other);
+        let hedge = self.is_hedge().then(|| operation.attempts());
         if succeeded {
-            operation.turn_to(race.lane, &mut race.other);
+            operation.turn_to(self.lane, &mut self.other);
         }
-        race.stop();
-        self.tell_hedge_ended(operation, hedge, won);
-    }
-
-    #[cold]
-    fn cut_in_race<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
-        last: &mut impl KeptOutcome<F::Output>,
-        cut: L::Cut,
-    ) -> Step {
-        match OperationOf::<S, L, O>::cut(cut, last) {
-            ControlFlow::Continue(outcome) => {
-                race.outcome = Some(explored::ran(outcome));
-                Step::Ended
-            }
-            ControlFlow::Break(outcome) => {
-                race.outcome = Some(race.failed.take().map_or_else(|| explored::ran(outcome), |(failed, _)| failed));
-                if race.is_hedge() {
-                    self.end_race(operation, race, false);
-                } else {
-                    race.stop();
-                }
-                Step::Over
-            }
+        self.due.set(None);
+        self.first.stop();
+        self.second.stop();
+        (self.other, self.failed, self.is_open) = (None, None, false);
+        if let Some(hedge) = hedge {
+            call.tell_hedge_ended(operation, hedge, succeeded && self.lane == Lane::Hedge);
         }
-    }
-
-    /// Buys the hedge at the end of the delay if the driver permits it, or waits for the rest of a delay that has grown since.
-    #[cold]
-    fn due<F: Future, L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
-        permit: impl FnOnce() -> Result<(), NoHedge>,
-    ) -> Step {
-        let waited = race.delay;
-        race.due.set(None);
-        (race.is_open, race.is_polled) = (false, true);
-        match race.hedge.reached(waited) {
-            Due::Later(rest) => {
-                race.is_open = true;
-                race.delay = waited.saturating_add(rest);
-                race.due.set(Some(self.timer().sleep(rest)));
-            }
-            Due::AllSlow => self.tell_not_sent(operation, NoHedge::AllSlow),
-            Due::Now => match permit().and_then(|()| self.buy_hedge(operation)) {
-                Ok(other) => race.other = Some(other),
-                Err(reason) => self.tell_not_sent(operation, reason),
-            },
-        }
-        race.was_sent = race.is_hedge();
-        if race.was_sent { Step::Hedge } else { Step::Wait }
     }
 }
