@@ -1087,24 +1087,34 @@ fn a_hedge() {
                     __due,
                 );
                 loop {
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::turn(
+                    ::retry_core::__private::until_due(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
-                            &mut (),
-                            |()| async {
-                                if false {
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
-                                }
-                                client.send(key).await
-                            },
+                        )
+                        .await;
+                    ::retry_core::__private::start(
+                        &mut __race,
+                        async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            client.send(key).await
+                        },
+                    );
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::until_end(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            &mut __race,
+                            &mut __last,
                             |__operation, __outcome| ::retry_core::__private::judge_idempotent(
                                 __outcome,
                                 true,
                             ),
+                            ::core::option::Option::None,
                             ::core::option::Option::None,
                             |_, _| {},
                         )
@@ -1174,32 +1184,43 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     __due,
                 );
                 loop {
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::turn(
+                    ::retry_core::__private::until_due(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
-                            &mut __context,
-                            |__next| async {
-                                if false {
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
-                                }
-                                let context = ::retry_core::__private::NextContext::take(__next);
-                                #[allow(
-                                    clippy::shadow_reuse,
-                                    clippy::shadow_same,
-                                    reason = "the body knows the argument by its name"
-                                )]
-                                let mut left = ::retry_core::__private::anew(&left);
-                                left += 1;
-                                send(&key, left, right, context.attempt()).await
-                            },
+                        )
+                        .await;
+                    let __next = ::retry_core::__private::next_context(&__context, &__operation);
+                    ::retry_core::__private::start(
+                        &mut __race,
+                        async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            let context = ::retry_core::__private::NextContext::take(__next);
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
+                            let mut left = ::retry_core::__private::anew(&left);
+                            left += 1;
+                            send(&key, left, right, context.attempt()).await
+                        },
+                    );
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::until_end(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            &mut __race,
+                            &mut __last,
                             |__operation, __outcome| ::retry_core::__private::judge_idempotent(
                                 __outcome,
                                 true,
                             ),
+                            ::core::option::Option::Some(&mut __context),
                             ::core::option::Option::Some(__beginning),
                             |__outcome, __event| ::retry_core::__private::tell_failure(
                                 &*__outcome,

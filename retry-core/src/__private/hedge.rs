@@ -2,18 +2,17 @@
 
 use crate::hedge::Hedge;
 use crate::observe::{Event, NoHedge};
-use crate::operation::race::{self, Form, OtherToken, Parts, Race, RaceOf};
+use crate::operation::race::{self, Begun, Form, OtherToken, Parts, Race, RaceOf};
 use crate::operation::{
-    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, OperationOf, OptionalObserver,
-    Outcome, TimeLimits, explored,
+    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, Operation, OperationOf,
+    OptionalObserver, Outcome, TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
-use crate::strategy::RetryStrategy;
+use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::pin::Pin;
 use std::task::Context;
-use std::time::Duration;
 
 /// Returns the hedge of a static. A `const` would be a new hedge in each call, which learns nothing.
 #[inline]
@@ -37,18 +36,33 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
     Race::new(operation, hedge, attempts, sleeps, due)
 }
 
-/// Makes one attempt of a function with a hedge. Returns the end of the operation, or `None` if another attempt follows: the hedge,
-/// or a retry.
-///
-/// `attempt` returns the future of the attempt. `beginning` is `None` if there is no `on_retry`.
-pub async fn turn<F, S, L, T, O, X: Contexts>(
+/// Waits until the next attempt of a function with a hedge is due. Then its time begins.
+pub async fn until_due<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
-    contexts: &mut X,
-    attempt: impl FnOnce(X::Next) -> F,
+) {
+    race::until_due(race, &mut (call, operation), last).await;
+}
+
+/// Starts the attempt.
+#[inline]
+pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
+    race: &mut Race<'_, F, Z, D, K, C>,
+    attempt: F,
+) {
+    race.start(|| attempt);
+}
+
+/// Runs the attempts until another one follows, or returns the end of the operation. There is a `beginning` if there is an `on_retry`.
+pub async fn until_end<F, S, L, T, O>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    race: &mut RaceOf<'_, F, S, L, T>,
+    last: &mut impl KeptOutcome<F::Output>,
     evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
+    context: Option<&mut ContextState>,
     beginning: Option<Beginning>,
     on_retry: impl FnMut(&F::Output, &Event),
 ) -> Option<End<F::Output>>
@@ -59,89 +73,73 @@ where
     T: Timer + Copy,
     O: OptionalObserver + Copy,
 {
-    let mut function = Function { call, operation, contexts, evaluate, beginning, on_retry };
-    race::turn(race, &mut function, last, |function, number, time_left| {
-        attempt(function.contexts.next(number, time_left))
-    })
-    .await
+    let mut function = Function { begun: (call, operation), evaluate, context, beginning, on_retry };
+    race::until_end(race, &mut function, last).await
 }
 
-/// A function with a hedge.
-struct Function<'c, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, X, E, N> {
-    call: Call<'c, S, T, O>,
-    operation: &'c mut OperationOf<S, L, O>,
-    contexts: &'c mut X,
+/// The hooks of a function with a hedge.
+struct Function<'a, B, E, N> {
+    begun: B,
     evaluate: E,
+    context: Option<&'a mut ContextState>,
     beginning: Option<Beginning>,
     on_retry: N,
 }
 
-impl<S, T, L, O, R, X, E, N> Form<S, T, L, O, R> for Function<'_, S, T, L, O, X, E, N>
+impl<S, T, L, O> Begun<S, T, L, O> for (Call<'_, S, T, O>, &mut OperationOf<S, L, O>)
 where
     S: RetryStrategy,
     T: Timer + Copy,
     L: TimeLimits,
     O: OptionalObserver + Copy,
-    X: Contexts,
+{
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.0.by_ref(), self.1)
+    }
+}
+
+impl<S, T, L, O, B, E, N> Begun<S, T, L, O> for Function<'_, B, E, N>
+where
+    S: RetryStrategy,
+    L: TimeLimits,
+    O: OptionalObserver,
+    B: Begun<S, T, L, O>,
+{
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        self.begun.parts()
+    }
+}
+
+impl<S, T, L, O, R, B, E, N> Form<S, T, L, O, R> for Function<'_, B, E, N>
+where
+    S: RetryStrategy,
+    T: Timer,
+    L: TimeLimits,
+    O: OptionalObserver,
+    B: Begun<S, T, L, O>,
     E: FnMut(&mut OperationOf<S, L, O>, &Outcome<R>) -> RetryDirective,
     N: FnMut(&R, &Event),
 {
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
-        (self.call.by_ref(), self.operation)
-    }
-
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
-        self.call.buy_hedge(self.operation)
+        let (call, operation) = self.begun.parts();
+        call.buy_hedge(operation)
     }
 
     fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective {
-        (self.evaluate)(self.operation, outcome)
+        (self.evaluate)(self.begun.parts().1, outcome)
     }
 
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
-        let Self { call, operation, contexts, beginning, on_retry, .. } = self;
-        let directive = directive.map(|directive| contexts.remember(directive));
-        let driver = beginning.zip(explored::value(outcome)).map(|(beginning, outcome)| {
-            OnRetry::new(beginning, |event: &Event| on_retry(outcome, event))
-        });
-        operation.settle_or_end(*call, directive, driver)
-    }
-}
-
-/// The contexts of the attempts of a function, which may have none.
-pub trait Contexts {
-    /// The context of an attempt that has not begun.
-    type Next;
-
-    /// Returns the context of the attempt with this number and this time limit.
-    fn next(&self, number: u32, time_left: Option<Duration>) -> Self::Next;
-
-    /// Stores the directive for an attempt, and returns it.
-    #[must_use]
-    fn remember(&mut self, directive: RetryDirective) -> RetryDirective;
-}
-
-impl Contexts for () {
-    type Next = ();
-
-    #[inline]
-    fn next(&self, _: u32, _: Option<Duration>) {}
-
-    #[inline]
-    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
-        directive
-    }
-}
-
-impl Contexts for ContextState {
-    type Next = NextContext;
-
-    fn next(&self, number: u32, time_left: Option<Duration>) -> NextContext {
-        NextContext(self.attempt(number, time_left))
-    }
-
-    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
-        self.remember(directive)
+        let Self { begun, context, beginning, on_retry, .. } = self;
+        let directive = match context {
+            None => directive,
+            Some(context) => directive.map(|directive| context.remember(directive)),
+        };
+        let driver = beginning
+            .zip(explored::value(outcome))
+            .map(|(beginning, outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
+        let (call, operation) = begun.parts();
+        operation.settle_or_end(call, directive, driver)
     }
 }
 
@@ -156,4 +154,13 @@ impl NextContext {
     pub const fn take(self) -> AttemptContext {
         self.0
     }
+}
+
+/// Returns the context of the next attempt.
+#[inline]
+pub fn next_context<K: RetryToken, L: TimeLimits, N>(
+    state: &ContextState,
+    operation: &Operation<K, L, N>,
+) -> NextContext {
+    NextContext(super::attempt_context(state, operation))
 }

@@ -119,12 +119,17 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
         Self { body, sleep, deadline: Deadline::Never }
     }
 
-    /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
+    /// Begins the time of an attempt.
     #[inline]
-    pub(super) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+    pub(super) fn begin(&mut self, (deadline, sleep): (Deadline<C>, Option<Z>)) {
         self.deadline = deadline;
         self.sleep.set(sleep);
-        if deadline.over().is_none() {
+    }
+
+    /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
+    #[inline]
+    pub(super) fn start(&mut self, make: impl FnOnce() -> F) {
+        if self.deadline.over().is_none() {
             self.body.set(Some(make()));
         }
     }

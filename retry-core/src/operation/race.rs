@@ -19,17 +19,22 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
-///
-/// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
-pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
-    /// Returns the call and its operation.
+/// A call and its operation. The parameters are the strategy, the timer, the limits, and the observer.
+pub(crate) trait Begun<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver> {
+    /// Returns both. They are borrowed for each step anew, so that no reference to the timer is kept across an await.
     fn parts(&mut self) -> Parts<'_, S, T, L, O>;
 
     /// Prepares an attempt, before its time begins.
     #[inline]
     fn prepare(&mut self) {}
+}
 
+/// A call and its operation.
+pub(crate) type Parts<'a, S, T, L, O> =
+    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
+
+/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service. Its outcomes are `R`.
+pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R>: Begun<S, T, L, O> {
     /// Buys the hedge, if the form permits one.
     ///
     /// # Errors
@@ -43,10 +48,6 @@ pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R
     /// Settles an outcome. There is no directive if the time is over.
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
 }
-
-/// A call and its operation.
-pub(crate) type Parts<'a, S, T, L, O> =
-    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
 
 /// Permits a hedge unless the policy says that the operation may not be executed twice.
 pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
@@ -71,21 +72,52 @@ where
     let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
     let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
     loop {
-        if let Some(end) = turn(&mut race, form, last, &mut attempt).await {
+        until_due(&mut race, form, last).await;
+        race.start(|| {
+            let (_, operation) = form.parts();
+            let (number, time_left) = (operation.attempts(), operation.time_left());
+            attempt(form, number, time_left)
+        });
+        if let Some(end) = until_end(&mut race, form, last).await {
             return end;
         }
     }
 }
 
-/// Makes one attempt of an operation: waits until it is due, starts it beside the attempt that runs already, if it is the hedge, and
-/// settles an outcome. Returns the end of the operation, or `None` if another attempt follows: the hedge, or a retry.
-///
-/// It borrows neither the timer nor the strategy during an attempt.
-pub(crate) async fn turn<S, T, L, O, F, H>(
+/// Waits until the next attempt is due, unless it is the hedge. Then the time of the attempt begins.
+pub(crate) async fn until_due<S, T, L, O, F>(
     race: &mut RaceOf<'_, F, S, L, T>,
-    form: &mut H,
+    begun: &mut impl Begun<S, T, L, O>,
     last: &mut impl KeptOutcome<F::Output>,
-    attempt: impl FnOnce(&mut H, u32, Option<Duration>) -> F,
+) where
+    S: RetryStrategy,
+    T: Timer,
+    L: TimeLimits,
+    O: OptionalObserver,
+    F: Future,
+{
+    while !race.is_hedge() {
+        let wait = {
+            let (call, operation) = begun.parts();
+            call.wait(operation)
+        };
+        let Some(wait) = wait else { break };
+        wait.await;
+    }
+    race.outcome = begun.parts().1.unrecovered(last);
+    if race.outcome.is_none() {
+        begun.prepare();
+        let (call, operation) = begun.parts();
+        race.next().begin(call.deadline(operation));
+    }
+}
+
+/// Runs the attempts until the hedge is due, or settles an outcome. Returns the end of the operation, or `None` if another attempt
+/// follows: the hedge, or a retry.
+pub(crate) async fn until_end<S, T, L, O, F>(
+    race: &mut RaceOf<'_, F, S, L, T>,
+    form: &mut impl Form<S, T, L, O, F::Output>,
+    last: &mut impl KeptOutcome<F::Output>,
 ) -> Option<End<F::Output>>
 where
     S: RetryStrategy,
@@ -93,21 +125,11 @@ where
     L: LimitsOn<F::Output>,
     O: OptionalObserver,
     F: Future,
-    H: Form<S, T, L, O, F::Output>,
 {
-    while !race.is_hedge() {
-        let wait = {
-            let (call, operation) = form.parts();
-            call.wait(operation)
-        };
-        let Some(wait) = wait else { break };
-        wait.await;
-    }
-    race.outcome = form.parts().1.unrecovered(last);
     let directive = if race.outcome.is_some() {
+        // The service did not recover.
         None
     } else {
-        race.start(form, attempt);
         match poll_fn(|context| race.poll(form, last, context)).await {
             Next::Settle(directive) => directive,
             Next::Hedge => return None,
@@ -216,6 +238,20 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         self.other.is_some()
     }
 
+    /// Returns the next attempt.
+    #[inline]
+    fn next(&mut self) -> &mut Runner<'a, F, Z, C> {
+        if self.is_hedge() { &mut self.second } else { &mut self.first }
+    }
+
+    /// Starts the next attempt. If there is no time for it, or it is not made because the service did not recover, `make` is not called.
+    #[inline]
+    pub(crate) fn start(&mut self, make: impl FnOnce() -> F) {
+        if self.outcome.is_none() {
+            self.next().start(make);
+        }
+    }
+
     /// Polls the first attempt, and then everything else.
     #[inline]
     fn poll_attempts(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
@@ -266,21 +302,6 @@ where
     K: RetryToken,
     C: Copy + Unpin,
 {
-    /// Starts the next attempt. If its time is over already, `attempt` is not called.
-    #[inline]
-    fn start<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits<Cut = C, Sleep<D> = Z>, O: OptionalObserver, H: Form<S, T, L, O, F::Output>>(
-        &mut self,
-        form: &mut H,
-        attempt: impl FnOnce(&mut H, u32, Option<Duration>) -> F,
-    ) {
-        form.prepare();
-        let (call, operation) = form.parts();
-        let (deadline, sleep) = call.deadline(operation);
-        let (number, time_left) = (operation.attempts(), operation.time_left());
-        let runner = if self.is_hedge() { &mut self.second } else { &mut self.first };
-        runner.start(deadline, sleep, || attempt(form, number, time_left));
-    }
-
     /// Polls the attempts, until the hedge follows or an outcome is settled.
     #[inline]
     fn poll<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(

@@ -5,7 +5,7 @@ use super::run::report;
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
-use crate::operation::race::{self, Form, OtherToken, Parts, permit};
+use crate::operation::race::{self, Begun, Form, OtherToken, Parts, permit};
 use crate::operation::{Call, Decision, End, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
@@ -123,7 +123,7 @@ struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L:
     state: F::State,
 }
 
-impl<S, F, P, T, O, L> Form<S, T, L, O, F::Outcome> for Running<S, F, P, T, O, L>
+impl<S, F, P, T, O, L> Begun<S, T, L, O> for Running<S, F, P, T, O, L>
 where
     S: RetryStrategy,
     F: AsyncAttempts,
@@ -135,7 +135,17 @@ where
     fn parts(&mut self) -> Parts<'_, S, T, L, O> {
         (self.call.call(), &mut self.operation)
     }
+}
 
+impl<S, F, P, T, O, L> Form<S, T, L, O, F::Outcome> for Running<S, F, P, T, O, L>
+where
+    S: RetryStrategy,
+    F: AsyncAttempts,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<F::Outcome>,
+    P: RetryPolicy<F::Outcome>,
+{
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
         permit(&self.call.policy)?;
         self.call.call().buy_hedge(&mut self.operation)

@@ -150,11 +150,13 @@ pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream
     }
 }
 
-/// Returns the variable of the context of the next attempt, and its declaration as the context in the attempt.
-pub(super) fn context(context: &Ident, private: &TokenStream) -> (Ident, TokenStream) {
-    let next = local("next");
-    let taken = quote!(let #context = #private::NextContext::take(#next););
-    (next, taken)
+/// Returns the variable of the context of the next attempt before the attempt, and that of the context in it.
+pub(super) fn context(context: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let [next, state, operation] = ["next", "context", "operation"].map(local);
+    (
+        quote!(let #next = #private::next_context(&#state, &#operation);),
+        quote!(let #context = #private::NextContext::take(#next);),
+    )
 }
 
 /// The expressions that a turn of the loop consists of.
@@ -171,27 +173,30 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Returns a turn of the loop: one attempt. It is in the function itself, so that rustc reports an argument that it moves as moved in
-    /// the previous iteration of a loop.
+    /// Returns a turn of the loop: one attempt.
     pub(super) fn expand(&self, retried: &RetriedFunction) -> TokenStream {
         let Self { private, call, attempt, directive, last, settle } = self;
         let [operation, race, result, state, end] = ["operation", "race", "outcome", "context", "end"].map(local);
-        let (contexts, next) = match &retried.context {
-            None => (quote!(&mut ()), quote!(())),
-            Some(name) => (quote!(&mut #state), context(name, private).0.into_token_stream()),
+        let none = quote!(::core::option::Option::None);
+        let (next, contexts) = match &retried.context {
+            None => (None, none.clone()),
+            Some(name) => (Some(context(name, private).0), quote!(::core::option::Option::Some(&mut #state))),
         };
         let (beginning, on_retry) = match settle.on_failure() {
-            None => (quote!(::core::option::Option::None), quote!(|_, _| {})),
+            None => (none, quote!(|_, _| {})),
             Some((beginning, on_retry)) => (quote!(::core::option::Option::Some(#beginning)), on_retry),
         };
         let value = settle.tell_end(&end);
         // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
-        let turn = respan(quote!(#private::turn), retried.outcome.span());
+        let until_end = respan(quote!(#private::until_end), retried.outcome.span());
+        let parts = quote!(#call, &mut #operation, &mut #race, #last);
         quote! {
-            if let ::core::option::Option::Some(#end) = #turn(
-                #call, &mut #operation, &mut #race, #last, #contexts, |#next| #attempt, |#operation, #result| #directive,
-                #beginning, #on_retry,
-            ).await {
+            #private::until_due(#parts).await;
+            #next
+            #private::start(&mut #race, #attempt);
+            if let ::core::option::Option::Some(#end) =
+                #until_end(#parts, |#operation, #result| #directive, #contexts, #beginning, #on_retry).await
+            {
                 return #value;
             }
         }

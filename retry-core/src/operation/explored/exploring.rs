@@ -1,8 +1,8 @@
 //! Attempts that an exploration can let fail.
 
 use super::{NoAnswer, Operation, RetryDirective, TimeLimits, Unanswered};
-use crate::operation::nesting::Mark;
 use crate::operation::Driver;
+use crate::operation::nesting::Mark;
 use crate::test::{Attempt, Fault, Unmade};
 use std::cell::{Cell, OnceCell};
 use std::pin::Pin;
