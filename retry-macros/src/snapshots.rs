@@ -1087,39 +1087,49 @@ fn a_hedge() {
                     __due,
                 );
                 loop {
-                    ::retry_core::__private::until_due(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                            &mut __race,
-                            &mut __last,
-                        )
-                        .await;
-                    ::retry_core::__private::start(
-                        &mut __race,
-                        async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
+                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
+                        if !::retry_core::__private::Race::is_hedge(&__race) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                ) else { break };
+                                __wait.await;
                             }
-                            client.send(key).await
-                        },
-                    );
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::until_end(
+                        }
+                        ::retry_core::__private::begin_attempt(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
-                            |__operation, __outcome| ::retry_core::__private::judge_idempotent(
-                                __outcome,
-                                true,
-                            ),
-                            ::core::option::Option::None,
-                            ::core::option::Option::None,
-                            |_, _| {},
-                        )
-                        .await
-                    {
+                        );
+                        ::retry_core::__private::start(
+                            &mut __race,
+                            async {
+                                if false {
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                client.send(key).await
+                            },
+                        );
+                    }
+                    let __raced = (&mut __race).await;
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        &mut __race,
+                        &mut __last,
+                        __raced,
+                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                            __outcome,
+                            true,
+                        ),
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
+                        |_, _| {},
+                    ) {
                         return ::retry_core::__private::outcome(__end);
                     }
                 }
@@ -1184,51 +1194,61 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     __due,
                 );
                 loop {
-                    ::retry_core::__private::until_due(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                            &mut __race,
-                            &mut __last,
-                        )
-                        .await;
-                    let __next = ::retry_core::__private::next_context(&__context, &__operation);
-                    ::retry_core::__private::start(
-                        &mut __race,
-                        async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
+                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
+                        if !::retry_core::__private::Race::is_hedge(&__race) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                ) else { break };
+                                __wait.await;
                             }
-                            let context = ::retry_core::__private::NextContext::take(__next);
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let mut left = ::retry_core::__private::anew(&left);
-                            left += 1;
-                            send(&key, left, right, context.attempt()).await
-                        },
-                    );
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::until_end(
+                        }
+                        ::retry_core::__private::begin_attempt(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
-                            |__operation, __outcome| ::retry_core::__private::judge_idempotent(
-                                __outcome,
-                                true,
-                            ),
-                            ::core::option::Option::Some(&mut __context),
-                            ::core::option::Option::Some(__beginning),
-                            |__outcome, __event| ::retry_core::__private::tell_failure(
-                                &*__outcome,
-                                |__error| ::retry_core::__private::on_retry(__error, __event, warn),
-                            ),
-                        )
-                        .await
-                    {
+                        );
+                        let __next = ::retry_core::__private::next_context(&__context, &__operation);
+                        ::retry_core::__private::start(
+                            &mut __race,
+                            async {
+                                if false {
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                let context = ::retry_core::__private::NextContext::take(__next);
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let mut left = ::retry_core::__private::anew(&left);
+                                left += 1;
+                                send(&key, left, right, context.attempt()).await
+                            },
+                        );
+                    }
+                    let __raced = (&mut __race).await;
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        &mut __race,
+                        &mut __last,
+                        __raced,
+                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                            __outcome,
+                            true,
+                        ),
+                        ::core::option::Option::Some(&mut __context),
+                        ::core::option::Option::Some(__beginning),
+                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                            &*__outcome,
+                            |__error| ::retry_core::__private::on_retry(__error, __event, warn),
+                        ),
+                    ) {
                         return ::retry_core::__private::tell_end(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             __end,

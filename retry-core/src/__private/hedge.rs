@@ -2,7 +2,7 @@
 
 use crate::hedge::Hedge;
 use crate::observe::{Event, NoHedge};
-use crate::operation::race::{self, Begun, Form, OtherToken, Parts, Race, RaceOf};
+use crate::operation::race::{Form, OtherToken, Parts, Race, RaceOf, Raced};
 use crate::operation::{
     AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, Operation, OperationOf,
     OptionalObserver, Outcome, TimeLimits, explored,
@@ -36,14 +36,17 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
     Race::new(operation, hedge, attempts, sleeps, due)
 }
 
-/// Waits until the next attempt of a function with a hedge is due. Then its time begins.
-pub async fn until_due<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+/// Begins the time of the next attempt, unless the service did not recover.
+#[inline]
+pub fn begin_attempt<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
 ) {
-    race::until_due(race, &mut (call, operation), last).await;
+    if !race.unrecovered(operation, last) {
+        race.begin(call.deadline(operation));
+    }
 }
 
 /// Starts the attempt.
@@ -55,16 +58,20 @@ pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: Retry
     race.start(|| attempt);
 }
 
-/// Runs the attempts until another one follows, or returns the end of the operation. There is a `beginning` if there is an `on_retry`.
-pub async fn until_end<F, S, L, T, O>(
+/// Deals with what happened in a race. Returns the end of the operation, if it has ended.
+///
+/// There is a `beginning` if there is an `on_retry`.
+#[inline]
+pub fn proceed<F, S, L, T, O>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
+    raced: Raced<L::Cut>,
     evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
     context: Option<&mut ContextState>,
     beginning: Option<Beginning>,
-    on_retry: impl FnMut(&F::Output, &Event),
+    on_retry: impl FnOnce(&F::Output, &Event),
 ) -> Option<End<F::Output>>
 where
     F: Future,
@@ -73,73 +80,49 @@ where
     T: Timer + Copy,
     O: OptionalObserver + Copy,
 {
-    let mut function = Function { begun: (call, operation), evaluate, context, beginning, on_retry };
-    race::until_end(race, &mut function, last).await
+    let on_retry = beginning.map(|beginning| (beginning, on_retry));
+    race.proceed(&mut Function { call, operation, evaluate, context, on_retry }, last, raced)
 }
 
-/// The hooks of a function with a hedge.
-struct Function<'a, B, E, N> {
-    begun: B,
+/// A function with a hedge, for one step.
+struct Function<'a, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, E, N> {
+    call: Call<'a, S, T, O>,
+    operation: &'a mut OperationOf<S, L, O>,
     evaluate: E,
     context: Option<&'a mut ContextState>,
-    beginning: Option<Beginning>,
-    on_retry: N,
+    on_retry: Option<(Beginning, N)>,
 }
 
-impl<S, T, L, O> Begun<S, T, L, O> for (Call<'_, S, T, O>, &mut OperationOf<S, L, O>)
+impl<S, T, L, O, R, E, N> Form<S, T, L, O, R> for Function<'_, S, T, L, O, E, N>
 where
     S: RetryStrategy,
     T: Timer + Copy,
     L: TimeLimits,
     O: OptionalObserver + Copy,
-{
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
-        (self.0.by_ref(), self.1)
-    }
-}
-
-impl<S, T, L, O, B, E, N> Begun<S, T, L, O> for Function<'_, B, E, N>
-where
-    S: RetryStrategy,
-    L: TimeLimits,
-    O: OptionalObserver,
-    B: Begun<S, T, L, O>,
-{
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
-        self.begun.parts()
-    }
-}
-
-impl<S, T, L, O, R, B, E, N> Form<S, T, L, O, R> for Function<'_, B, E, N>
-where
-    S: RetryStrategy,
-    T: Timer,
-    L: TimeLimits,
-    O: OptionalObserver,
-    B: Begun<S, T, L, O>,
     E: FnMut(&mut OperationOf<S, L, O>, &Outcome<R>) -> RetryDirective,
-    N: FnMut(&R, &Event),
+    N: FnOnce(&R, &Event),
 {
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.call.by_ref(), self.operation)
+    }
+
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
-        let (call, operation) = self.begun.parts();
-        call.buy_hedge(operation)
+        self.call.buy_hedge(self.operation)
     }
 
     fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective {
-        (self.evaluate)(self.begun.parts().1, outcome)
+        (self.evaluate)(self.operation, outcome)
     }
 
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
-        let Self { begun, context, beginning, on_retry, .. } = self;
-        let directive = match context {
+        let directive = match &mut self.context {
             None => directive,
             Some(context) => directive.map(|directive| context.remember(directive)),
         };
-        let driver = beginning
-            .zip(explored::value(outcome))
-            .map(|(beginning, outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
-        let (call, operation) = begun.parts();
-        operation.settle_or_end(call, directive, driver)
+        let on_retry = self.on_retry.take().zip(explored::value(outcome));
+        let driver = on_retry
+            .map(|((beginning, on_retry), outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
+        self.operation.settle_or_end(self.call, directive, driver)
     }
 }
 

@@ -5,36 +5,31 @@ pub(crate) use super::hedge::OtherToken;
 
 use super::hedge::{Lane, Runner, worse};
 use super::settle::Decision;
-use super::{Call, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
-use std::future::poll_fn;
 use std::mem;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A call and its operation. The parameters are the strategy, the timer, the limits, and the observer.
-pub(crate) trait Begun<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver> {
-    /// Returns both. They are borrowed for each step anew, so that no reference to the timer is kept across an await.
+/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
+///
+/// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
+pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
+    /// Returns the call and its operation. They are borrowed again for each step, so that no reference to the timer is kept across an
+    /// await.
     fn parts(&mut self) -> Parts<'_, S, T, L, O>;
 
     /// Prepares an attempt, before its time begins.
     #[inline]
     fn prepare(&mut self) {}
-}
 
-/// A call and its operation.
-pub(crate) type Parts<'a, S, T, L, O> =
-    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
-
-/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service. Its outcomes are `R`.
-pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R>: Begun<S, T, L, O> {
     /// Buys the hedge, if the form permits one.
     ///
     /// # Errors
@@ -49,18 +44,26 @@ pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
 }
 
+/// A call and its operation.
+pub(crate) type Parts<'a, S, T, L, O> =
+    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
+
 /// Permits a hedge unless the policy says that the operation may not be executed twice.
 pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
     if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
 }
 
 /// Runs an operation with a hedge. `attempt` returns the future of the attempt with this number and this time limit.
-pub(crate) async fn drive<S, T, L, O, F, H>(
+///
+/// The attribute writes the same loop into the function: a future that evaluates its outcomes would hold what its options name, and be
+/// `Send` only if that is `Sync`.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
+pub(crate) fn drive<S, T, L, O, F, H>(
     form: &mut H,
     last: &mut impl KeptOutcome<F::Output>,
     hedge: &'static Hedge,
     mut attempt: impl FnMut(&mut H, u32, Option<Duration>) -> F,
-) -> End<F::Output>
+) -> impl Future<Output = End<F::Output>>
 where
     S: RetryStrategy,
     T: Timer,
@@ -69,80 +72,31 @@ where
     F: Future,
     H: Form<S, T, L, O, F::Output>,
 {
-    let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
-    let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
-    loop {
-        until_due(&mut race, form, last).await;
-        race.start(|| {
-            let (_, operation) = form.parts();
-            let (number, time_left) = (operation.attempts(), operation.time_left());
-            attempt(form, number, time_left)
-        });
-        if let Some(end) = until_end(&mut race, form, last).await {
-            return end;
+    async move {
+        let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
+        let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
+        loop {
+            if race.is_attempt_due() {
+                while !race.is_hedge() {
+                    let (call, operation) = form.parts();
+                    let Some(wait) = call.wait(operation) else { break };
+                    wait.await;
+                }
+                if !race.unrecovered(form.parts().1, last) {
+                    form.prepare();
+                    let (call, operation) = form.parts();
+                    race.begin(call.deadline(operation));
+                }
+                let (_, operation) = form.parts();
+                let (number, time_left) = (operation.attempts(), operation.time_left());
+                race.start(|| attempt(form, number, time_left));
+            }
+            let raced = (&mut race).await;
+            if let Some(end) = race.proceed(form, last, raced) {
+                return end;
+            }
         }
     }
-}
-
-/// Waits until the next attempt is due, unless it is the hedge. Then the time of the attempt begins.
-pub(crate) async fn until_due<S, T, L, O, F>(
-    race: &mut RaceOf<'_, F, S, L, T>,
-    begun: &mut impl Begun<S, T, L, O>,
-    last: &mut impl KeptOutcome<F::Output>,
-) where
-    S: RetryStrategy,
-    T: Timer,
-    L: TimeLimits,
-    O: OptionalObserver,
-    F: Future,
-{
-    while !race.is_hedge() {
-        let wait = {
-            let (call, operation) = begun.parts();
-            call.wait(operation)
-        };
-        let Some(wait) = wait else { break };
-        wait.await;
-    }
-    race.outcome = begun.parts().1.unrecovered(last);
-    if race.outcome.is_none() {
-        begun.prepare();
-        let (call, operation) = begun.parts();
-        race.next().begin(call.deadline(operation));
-    }
-}
-
-/// Runs the attempts until the hedge is due, or settles an outcome. Returns the end of the operation, or `None` if another attempt
-/// follows: the hedge, or a retry.
-pub(crate) async fn until_end<S, T, L, O, F>(
-    race: &mut RaceOf<'_, F, S, L, T>,
-    form: &mut impl Form<S, T, L, O, F::Output>,
-    last: &mut impl KeptOutcome<F::Output>,
-) -> Option<End<F::Output>>
-where
-    S: RetryStrategy,
-    T: Timer,
-    L: LimitsOn<F::Output>,
-    O: OptionalObserver,
-    F: Future,
-{
-    let directive = if race.outcome.is_some() {
-        // The service did not recover.
-        None
-    } else {
-        match poll_fn(|context| race.poll(form, last, context)).await {
-            Next::Settle(directive) => directive,
-            Next::Hedge => return None,
-        }
-    };
-    let outcome = race.outcome.take()?;
-    let decision = form.settle(directive, &outcome);
-    let (call, operation) = form.parts();
-    let mut end = operation.finish(call, decision, last, outcome).break_value()?;
-    if race.was_sent {
-        end.attempts = end.attempts.max(2);
-    }
-    Some(end)
 }
 
 /// The attempts of an operation with a hedge, and what they have left behind.
@@ -160,6 +114,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     /// Whether the first attempt and its time limit were polled already in the present poll of the call. Then they are not polled
     /// again in it, so a hedge that was just bought is polled before the first attempt can win.
     is_polled: bool,
+    /// Whether the next attempt starts before the race is polled again.
+    is_attempt_due: bool,
     /// The attempt that ended last.
     lane: Lane,
     /// The other token, if there is a hedge.
@@ -184,23 +140,46 @@ pub(crate) type RaceOf<'a, F, S, L, T> = Race<
 
 /// What happens first while attempts run.
 #[derive(Debug)]
+pub struct Raced<C>(Happened<C>);
+
+#[derive(Debug)]
 enum Happened<C> {
+    /// No attempt is made, because the service did not recover.
+    Unrecovered,
     /// The first attempt has no answer yet, so the delay of the hedge begins.
     Waits,
     /// The delay before the hedge is over.
-    Due,
+    Due(Waker),
     /// An attempt ended.
     Ended(Lane),
     /// A time limit cut an attempt.
     Cut(Lane, C),
 }
 
-/// What follows the attempts that run.
-enum Next {
-    /// The hedge starts beside the first attempt.
-    Hedge,
-    /// An outcome is settled, without a directive if the time is over.
-    Settle(Option<RetryDirective>),
+// Nothing in it is pinned: the futures are elsewhere.
+impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
+
+impl<F, Z, D, K, C> Future for Race<'_, F, Z, D, K, C>
+where
+    F: Future,
+    Z: Future<Output = ()>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
+{
+    type Output = Raced<C>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let _entered = this.place.enter();
+        if !this.is_polled
+            && let Poll::Ready(outcome) = this.first.poll_body(context)
+        {
+            return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
+        }
+        this.poll_others(context).map(Raced)
+    }
 }
 
 impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
@@ -223,6 +202,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             is_open: Hedge::is_allowed(),
             delay: Duration::default(),
             is_polled: false,
+            is_attempt_due: true,
             lane: Lane::First,
             other: None,
             outcome: None,
@@ -232,9 +212,15 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         }
     }
 
+    /// Returns whether the next attempt starts before the race is polled again.
+    #[inline]
+    pub fn is_attempt_due(&self) -> bool {
+        self.is_attempt_due
+    }
+
     /// Returns whether the next attempt is the hedge, which is paid for and permitted already.
     #[inline]
-    fn is_hedge(&self) -> bool {
+    pub fn is_hedge(&self) -> bool {
         self.other.is_some()
     }
 
@@ -244,24 +230,30 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         if self.is_hedge() { &mut self.second } else { &mut self.first }
     }
 
-    /// Starts the next attempt. If there is no time for it, or it is not made because the service did not recover, `make` is not called.
+    /// Takes the last outcome of an operation that waited for the service without success. Then no attempt follows.
+    #[inline]
+    pub(crate) fn unrecovered<L: TimeLimits, N>(
+        &mut self,
+        operation: &Operation<K, L, N>,
+        last: &mut impl KeptOutcome<F::Output>,
+    ) -> bool {
+        self.outcome = operation.unrecovered(last);
+        self.outcome.is_some()
+    }
+
+    /// Begins the time of the next attempt.
+    #[inline]
+    pub(crate) fn begin(&mut self, deadline: (Deadline<C>, Option<Z>)) {
+        self.next().begin(deadline);
+    }
+
+    /// Starts the next attempt. If there is no time for it, or the service did not recover, `make` is not called.
     #[inline]
     pub(crate) fn start(&mut self, make: impl FnOnce() -> F) {
+        self.is_attempt_due = false;
         if self.outcome.is_none() {
             self.next().start(make);
         }
-    }
-
-    /// Polls the first attempt, and then everything else.
-    #[inline]
-    fn poll_attempts(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
-        let _entered = self.place.enter();
-        if !self.is_polled
-            && let Poll::Ready(outcome) = self.first.poll_body(context)
-        {
-            return Poll::Ready(self.keep(Lane::First, outcome));
-        }
-        self.poll_others(context)
     }
 
     /// Keeps the outcome of an attempt.
@@ -287,7 +279,8 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
         }
         match self.due.as_mut().as_pin_mut() {
-            Some(due) => due.poll(context).map(|()| Happened::Due),
+            _ if self.outcome.is_some() => Poll::Ready(Happened::Unrecovered),
+            Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
             None if self.is_open => Poll::Ready(Happened::Waits),
             None => Poll::Pending,
         }
@@ -302,41 +295,51 @@ where
     K: RetryToken,
     C: Copy + Unpin,
 {
-    /// Polls the attempts, until the hedge follows or an outcome is settled.
+    /// Deals with what happened. Returns the end of the operation, if it has ended.
     #[inline]
-    fn poll<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(
+    pub(crate) fn proceed<
+        S: RetryStrategy<Token = K>,
+        T: Timer<Sleep = D>,
+        L: LimitsOn<F::Output, Cut = C>,
+        O: OptionalObserver,
+    >(
         &mut self,
         form: &mut impl Form<S, T, L, O, F::Output>,
         last: &mut impl KeptOutcome<F::Output>,
-        context: &mut Context<'_>,
-    ) -> Poll<Next> {
-        loop {
-            let happened = ready!(self.poll_attempts(context));
-            if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
-                self.lane = lane;
-                form.parts().1.turn_to(lane, &mut self.other);
-            }
-            match happened {
-                Happened::Ended(_) => {}
-                Happened::Cut(_, cut) => {
-                    if self.cut(form, last, cut) {
-                        return Poll::Ready(Next::Settle(None));
-                    }
-                }
-                Happened::Waits => self.delay_hedge(self.hedge.delay(), form),
-                Happened::Due => {
-                    if self.due(form, context) {
-                        return Poll::Ready(Next::Hedge);
-                    }
-                }
-            }
-            if let Some(outcome) = &self.outcome {
-                let directive = form.evaluate(outcome);
-                if let Some(directive) = self.ended(form, directive) {
-                    return Poll::Ready(Next::Settle(Some(directive)));
-                }
-            }
+        Raced(happened): Raced<C>,
+    ) -> Option<End<F::Output>> {
+        if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
+            self.lane = lane;
+            form.parts().1.turn_to(lane, &mut self.other);
         }
+        let is_over = match happened {
+            Happened::Unrecovered => true,
+            Happened::Ended(_) => false,
+            Happened::Cut(_, cut) => self.cut(form, last, cut),
+            Happened::Waits => {
+                self.delay_hedge(self.hedge.delay(), form);
+                return None;
+            }
+            Happened::Due(waker) => {
+                self.due(form, &mut Context::from_waker(&waker));
+                return None;
+            }
+        };
+        let directive = if is_over {
+            None
+        } else {
+            let directive = form.evaluate(self.outcome.as_ref()?);
+            Some(self.ended(form, directive)?)
+        };
+        let outcome = self.outcome.take()?;
+        let decision = form.settle(directive, &outcome);
+        let (call, operation) = form.parts();
+        self.is_attempt_due = true;
+        let mut end = operation.finish(call, decision, last, outcome).break_value()?;
+        if self.was_sent {
+            end.attempts = end.attempts.max(2);
+        }
+        Some(end)
     }
 
     /// Begins the delay of the hedge, or the rest of it.
@@ -350,34 +353,31 @@ where
         self.is_polled = true;
     }
 
-    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since. Returns whether there is a
-    /// hedge.
+    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
     #[cold]
     fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
         &mut self,
         form: &mut impl Form<S, T, L, O, F::Output>,
         context: &mut Context<'_>,
-    ) -> bool {
+    ) {
         self.due.set(None);
         (self.is_open, self.is_polled) = (false, true);
         let bought = match self.hedge.reached(self.delay) {
             Due::Later(rest) => {
                 self.is_open = true;
                 self.delay_hedge(rest, form);
-                return false;
+                return;
             }
             Due::AllSlow => Err(NoHedge::AllSlow),
             Due::Now => form.buy_hedge(context),
         };
         match bought {
-            Ok(other) => self.other = Some(other),
+            Ok(other) => (self.other, self.was_sent, self.is_attempt_due) = (Some(other), true, true),
             Err(reason) => {
                 let (call, operation) = form.parts();
                 call.tell_not_sent(operation, reason);
             }
         }
-        self.was_sent = self.is_hedge();
-        self.was_sent
     }
 
     /// Deals with an attempt that was cut. Returns whether the time of the operation is over.

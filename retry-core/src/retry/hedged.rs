@@ -5,7 +5,7 @@ use super::run::report;
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
-use crate::operation::race::{self, Begun, Form, OtherToken, Parts, permit};
+use crate::operation::race::{self, Form, OtherToken, Parts, permit};
 use crate::operation::{Call, Decision, End, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
@@ -101,18 +101,24 @@ where
         conclude: impl Fn(B, &T, End<F::Outcome>) -> R + Copy,
     ) -> impl Future<Output = R> {
         async move {
-            let Self { call, hedge } = self;
-            let started = start(&call.timer);
-            let mut operation = call.call().begin(call.limits);
-            operation.set_unlimited(call.function.unlimited);
-            let state = F::State::begin(&operation, &call.timer);
-            let mut form = Running { call, operation, state };
-            let attempt = |form: &mut Running<S, F, P, T, O, L>, number, time_left| {
-                form.call.function.attempt.attempt(&form.state, number, time_left)
+            let hedge = self.hedge;
+            let (started, mut running) = self.begin(start);
+            let attempt = |running: &mut Running<S, F, P, T, O, L>, number, time_left| {
+                running.call.function.attempt.attempt(&running.state, number, time_left)
             };
-            let end = race::drive(&mut form, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
-            conclude(started, &form.call.timer, end)
+            let end = race::drive(&mut running, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
+            conclude(started, &running.call.timer, end)
         }
+    }
+
+    /// Begins the operation. Not a part of the future, which would store each value twice.
+    fn begin<B>(self, start: impl Fn(&T) -> B) -> (B, Running<S, F, P, T, O, L>) {
+        let call = self.call;
+        let started = start(&call.timer);
+        let mut operation = call.call().begin(call.limits);
+        operation.set_unlimited(call.function.unlimited);
+        let state = F::State::begin(&operation, &call.timer);
+        (started, Running { call, operation, state })
     }
 }
 
@@ -121,20 +127,6 @@ struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L:
     call: Retry<S, F, P, T, O, L>,
     operation: OperationOf<S, L, O>,
     state: F::State,
-}
-
-impl<S, F, P, T, O, L> Begun<S, T, L, O> for Running<S, F, P, T, O, L>
-where
-    S: RetryStrategy,
-    F: AsyncAttempts,
-    T: Timer,
-    O: OptionalObserver,
-    L: LimitsOn<F::Outcome>,
-    P: RetryPolicy<F::Outcome>,
-{
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
-        (self.call.call(), &mut self.operation)
-    }
 }
 
 impl<S, F, P, T, O, L> Form<S, T, L, O, F::Outcome> for Running<S, F, P, T, O, L>
@@ -146,6 +138,10 @@ where
     L: LimitsOn<F::Outcome>,
     P: RetryPolicy<F::Outcome>,
 {
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.call.call(), &mut self.operation)
+    }
+
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
         permit(&self.call.policy)?;
         self.call.call().buy_hedge(&mut self.operation)

@@ -4,7 +4,7 @@ use super::future::Sent;
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::hedge::Hedge;
 use crate::observe::NoHedge;
-use crate::operation::race::{self, Begun, Form, OtherToken, Parts, permit};
+use crate::operation::race::{self, Form, OtherToken, Parts, permit};
 use crate::operation::{Decision, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
@@ -111,25 +111,6 @@ where
     }
 }
 
-impl<Svc, Req, S, P, C, A, T, O, L> Begun<S, T, L, O> for Requests<'_, Svc, Req, S, P, C, A, T, O, L>
-where
-    S: RetryStrategy,
-    C: CloneRequest<Req>,
-    A: ChangeRequest<Req>,
-    T: Timer,
-    O: OptionalObserver,
-    L: TimeLimits,
-{
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
-        (self.settings.call(), &mut self.operation)
-    }
-
-    fn prepare(&mut self) {
-        self.is_sent.store(false, Ordering::Relaxed);
-        self.clone = self.next.as_ref().and_then(|request| self.settings.clone.clone_request(request));
-    }
-}
-
 impl<Svc, Req, S, P, C, A, T, O, L> Form<S, T, L, O, Result<Svc::Response, Svc::Error>>
     for Requests<'_, Svc, Req, S, P, C, A, T, O, L>
 where
@@ -142,6 +123,15 @@ where
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.settings.call(), &mut self.operation)
+    }
+
+    fn prepare(&mut self) {
+        self.is_sent.store(false, Ordering::Relaxed);
+        self.clone = self.next.as_ref().and_then(|request| self.settings.clone.clone_request(request));
+    }
+
     /// Buys the hedge, if there is a request for it, and a service that is ready immediately.
     fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
         permit(&self.settings.policy)?;

@@ -75,8 +75,8 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (started, settle_setup) = (settle.started(), settle.setup());
     let begin = begin(retried, (limits, keeps), [&operation, &place], &retried_call);
     let (race_setup, turn) = if let Some(hedge) = &retried.hedge {
-        let (call, attempt) = (&retried_call, &attempt(retried));
-        let turn = Turn { private: &private, call, attempt, directive: &directive, last: &last, settle: &settle };
+        let (call, wait, attempt) = (&retried_call, &parts.wait(), &attempt(retried));
+        let turn = Turn { private: &private, call, wait, attempt, directive: &directive, last: &last, settle: &settle };
         (Some(hedge::setup(hedge, retried, call)), turn.expand(retried))
     } else {
         (None, turn(retried, &parts, is_limited, context.as_ref(), &settle.expand()))

@@ -163,6 +163,8 @@ pub(super) fn context(context: &Ident, private: &TokenStream) -> (TokenStream, T
 pub(super) struct Turn<'a> {
     pub(super) private: &'a TokenStream,
     pub(super) call: &'a TokenStream,
+    /// The code that waits until a retry is due.
+    pub(super) wait: &'a TokenStream,
     /// The future of an attempt.
     pub(super) attempt: &'a TokenStream,
     /// The policy's directive for an outcome.
@@ -175,8 +177,9 @@ pub(super) struct Turn<'a> {
 impl Turn<'_> {
     /// Returns a turn of the loop: one attempt.
     pub(super) fn expand(&self, retried: &RetriedFunction) -> TokenStream {
-        let Self { private, call, attempt, directive, last, settle } = self;
-        let [operation, race, result, state, end] = ["operation", "race", "outcome", "context", "end"].map(local);
+        let Self { private, call, wait, attempt, directive, last, settle } = self;
+        let [operation, race, raced, result, state, end] =
+            ["operation", "race", "raced", "outcome", "context", "end"].map(local);
         let none = quote!(::core::option::Option::None);
         let (next, contexts) = match &retried.context {
             None => (None, none.clone()),
@@ -187,15 +190,20 @@ impl Turn<'_> {
             Some((beginning, on_retry)) => (quote!(::core::option::Option::Some(#beginning)), on_retry),
         };
         let value = settle.tell_end(&end);
-        // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
-        let until_end = respan(quote!(#private::until_end), retried.outcome.span());
         let parts = quote!(#call, &mut #operation, &mut #race, #last);
+        // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+        let proceed = respan(quote!(#private::proceed), retried.outcome.span());
+        let proceeding = respan(quote!(#parts, #raced), retried.outcome.span());
         quote! {
-            #private::until_due(#parts).await;
-            #next
-            #private::start(&mut #race, #attempt);
+            if #private::Race::is_attempt_due(&#race) {
+                if !#private::Race::is_hedge(&#race) { #wait }
+                #private::begin_attempt(#parts);
+                #next
+                #private::start(&mut #race, #attempt);
+            }
+            let #raced = (&mut #race).await;
             if let ::core::option::Option::Some(#end) =
-                #until_end(#parts, |#operation, #result| #directive, #contexts, #beginning, #on_retry).await
+                #proceed(#proceeding, |#operation, #result| #directive, #contexts, #beginning, #on_retry)
             {
                 return #value;
             }
