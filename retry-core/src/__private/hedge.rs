@@ -2,10 +2,10 @@
 
 use crate::hedge::Hedge;
 use crate::observe::{Event, NoHedge};
-use crate::operation::race::{Form, OtherToken, Parts, Race, RaceOf, Raced};
+use crate::operation::hedging::{Form, OtherToken, Parts};
 use crate::operation::{
     AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, Operation, OperationOf,
-    OptionalObserver, Outcome, TimeLimits, explored,
+    OptionalObserver, Outcome, Race, RaceOf, Raced, TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};

@@ -25,8 +25,9 @@ pub use crate::operation::explored::Marked;
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
 pub use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings};
-pub use crate::operation::race::{Race, Raced};
-pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
+pub use crate::operation::{
+    Attempt, ContextState, Deadline, Driver, End, OutOfTime, Race, Raced, ReleaseGuard, Wait, Waiting,
+};
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};

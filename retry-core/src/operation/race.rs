@@ -1,103 +1,19 @@
-//! The driver of a call with a hedge: the race of the first attempt and the hedge, and the retries after it.
+//! The race of the first attempt of an operation and its hedge: polls both, and decides what follows.
 
 use super::explored::{self, Outcome, Place};
-pub(crate) use super::hedge::OtherToken;
-
-use super::hedge::{Lane, Runner, worse};
-use super::settle::Decision;
-use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::hedging::{Form, Lane, OtherToken, Runner, worse};
+use super::{Deadline, End, LimitsOn, Operation, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
-use crate::policy::{RetryDirective, RetryPolicy};
+use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::mem;
 use std::ops::ControlFlow;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
-///
-/// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
-pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
-    /// Returns the call and its operation. They are borrowed again for each step, so that no reference to the timer is kept across an
-    /// await.
-    fn parts(&mut self) -> Parts<'_, S, T, L, O>;
-
-    /// Prepares an attempt, before its time begins.
-    #[inline]
-    fn prepare(&mut self) {}
-
-    /// Buys the hedge, if the form permits one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no hedge.
-    fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge>;
-
-    /// Lets the policy evaluate an outcome.
-    fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective;
-
-    /// Settles an outcome. There is no directive if the time is over.
-    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
-}
-
-/// A call and its operation.
-pub(crate) type Parts<'a, S, T, L, O> =
-    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
-
-/// Permits a hedge unless the policy says that the operation may not be executed twice.
-pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
-    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
-}
-
-/// Runs an operation with a hedge. `attempt` returns the future of the attempt with this number and this time limit.
-///
-/// The attribute writes the same loop into the function: a future that evaluates its outcomes would hold what its options name, and be
-/// `Send` only if that is `Sync`.
-#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
-pub(crate) fn drive<S, T, L, O, F, H>(
-    form: &mut H,
-    last: &mut impl KeptOutcome<F::Output>,
-    hedge: &'static Hedge,
-    mut attempt: impl FnMut(&mut H, u32, Option<Duration>) -> F,
-) -> impl Future<Output = End<F::Output>>
-where
-    S: RetryStrategy,
-    T: Timer,
-    L: LimitsOn<F::Output>,
-    O: OptionalObserver,
-    F: Future,
-    H: Form<S, T, L, O, F::Output>,
-{
-    async move {
-        let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
-        let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
-        loop {
-            if race.is_attempt_due() {
-                while !race.is_hedge() {
-                    let (call, operation) = form.parts();
-                    let Some(wait) = call.wait(operation) else { break };
-                    wait.await;
-                }
-                if !race.unrecovered(form.parts().1, last) {
-                    form.prepare();
-                    let (call, operation) = form.parts();
-                    race.begin(call.deadline(operation));
-                }
-                let (_, operation) = form.parts();
-                let (number, time_left) = (operation.attempts(), operation.time_left());
-                race.start(|| attempt(form, number, time_left));
-            }
-            let raced = (&mut race).await;
-            if let Some(end) = race.proceed(form, last, raced) {
-                return end;
-            }
-        }
-    }
-}
 
 /// The attempts of an operation with a hedge, and what they have left behind.
 #[derive(Debug)]
@@ -182,8 +98,13 @@ where
     }
 }
 
-impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
-    Race<'a, F, Z, D, K, C>
+impl<'a, F, Z, D, K, C> Race<'a, F, Z, D, K, C>
+where
+    F: Future,
+    Z: Future<Output = ()>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
 {
     /// Creates a race without attempts. The places are for the attempts, their time limits, and the delay.
     #[inline]
@@ -268,6 +189,9 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
     /// Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
     #[inline(never)]
     fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
+        if self.outcome.is_some() {
+            return Poll::Ready(Happened::Unrecovered);
+        }
         let is_polled = mem::take(&mut self.is_polled);
         if let Poll::Ready(outcome) = self.second.poll_body(context) {
             return Poll::Ready(self.keep(Lane::Hedge, outcome));
@@ -279,22 +203,12 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
         }
         match self.due.as_mut().as_pin_mut() {
-            _ if self.outcome.is_some() => Poll::Ready(Happened::Unrecovered),
             Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
             None if self.is_open => Poll::Ready(Happened::Waits),
             None => Poll::Pending,
         }
     }
-}
 
-impl<F, Z, D, K, C> Race<'_, F, Z, D, K, C>
-where
-    F: Future,
-    Z: Future<Output = ()>,
-    D: Future<Output = ()>,
-    K: RetryToken,
-    C: Copy + Unpin,
-{
     /// Deals with what happened. Returns the end of the operation, if it has ended.
     #[inline]
     pub(crate) fn proceed<

@@ -5,7 +5,7 @@ use super::run::report;
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
-use crate::operation::race::{self, Form, OtherToken, Parts, permit};
+use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
 use crate::operation::{Call, Decision, End, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
@@ -106,7 +106,7 @@ where
             let attempt = |running: &mut Running<S, F, P, T, O, L>, number, time_left| {
                 running.call.function.attempt.attempt(&running.state, number, time_left)
             };
-            let end = race::drive(&mut running, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
+            let end = hedging::drive(&mut running, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
             conclude(started, &running.call.timer, end)
         }
     }
