@@ -1054,7 +1054,6 @@ fn a_function_that_names_its_block() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_hedge() {
     let code = retried(
         quote!(strategy = STORE, idempotent, hedge = "p95"),
@@ -1119,15 +1118,13 @@ fn a_hedge() {
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
-                        &mut __race,
+                        (&mut __race, __raced),
                         &mut __last,
-                        __raced,
                         |__operation, __outcome| ::retry_core::__private::judge_idempotent(
                             __outcome,
                             true,
                         ),
-                        ::core::option::Option::None,
-                        ::core::option::Option::None,
+                        (::core::option::Option::None, ::core::option::Option::None),
                         |_, _| {},
                     ) {
                         return ::retry_core::__private::outcome(__end);
@@ -1235,15 +1232,16 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
-                        &mut __race,
+                        (&mut __race, __raced),
                         &mut __last,
-                        __raced,
                         |__operation, __outcome| ::retry_core::__private::judge_idempotent(
                             __outcome,
                             true,
                         ),
-                        ::core::option::Option::Some(&mut __context),
-                        ::core::option::Option::Some(__beginning),
+                        (
+                            ::core::option::Option::Some(&mut __context),
+                            ::core::option::Option::Some(__beginning),
+                        ),
                         |__outcome, __event| ::retry_core::__private::tell_failure(
                             &*__outcome,
                             |__error| ::retry_core::__private::on_retry(__error, __event, warn),

@@ -65,12 +65,10 @@ pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: Retry
 pub fn proceed<F, S, L, T, O>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
-    race: &mut RaceOf<'_, F, S, L, T>,
+    (race, raced): (&mut RaceOf<'_, F, S, L, T>, Raced<L::Cut>),
     last: &mut impl KeptOutcome<F::Output>,
-    raced: Raced<L::Cut>,
     evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
-    context: Option<&mut ContextState>,
-    beginning: Option<Beginning>,
+    (context, beginning): (Option<&mut ContextState>, Option<Beginning>),
     on_retry: impl FnOnce(&F::Output, &Event),
 ) -> Option<End<F::Output>>
 where

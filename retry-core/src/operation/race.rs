@@ -40,7 +40,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     outcome: Option<Outcome<F::Output>>,
     /// The failure of the attempt that ended first, which was worth a retry.
     failed: Option<(Outcome<F::Output>, RetryDirective)>,
-    was_sent: bool,
+    /// The number of attempts that were made at least: 2 once there is a hedge.
+    attempts: u32,
     place: Place,
 }
 
@@ -128,7 +129,7 @@ where
             other: None,
             outcome: None,
             failed: None,
-            was_sent: false,
+            attempts: 0,
             place: Place::of_race(operation),
         }
     }
@@ -250,9 +251,7 @@ where
         let (call, operation) = form.parts();
         self.is_attempt_due = true;
         let mut end = operation.finish(call, decision, last, outcome).break_value()?;
-        if self.was_sent {
-            end.attempts = end.attempts.max(2);
-        }
+        end.attempts = end.attempts.max(self.attempts);
         Some(end)
     }
 
@@ -286,7 +285,7 @@ where
             Due::Now => form.buy_hedge(context),
         };
         match bought {
-            Ok(other) => (self.other, self.was_sent, self.is_attempt_due) = (Some(other), true, true),
+            Ok(other) => (self.other, self.attempts, self.is_attempt_due) = (Some(other), 2, true),
             Err(reason) => {
                 let (call, operation) = form.parts();
                 call.tell_not_sent(operation, reason);

@@ -190,20 +190,19 @@ impl Turn<'_> {
             Some((beginning, on_retry)) => (quote!(::core::option::Option::Some(#beginning)), on_retry),
         };
         let value = settle.tell_end(&end);
-        let parts = quote!(#call, &mut #operation, &mut #race, #last);
         // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
         let proceed = respan(quote!(#private::proceed), retried.outcome.span());
-        let proceeding = respan(quote!(#parts, #raced), retried.outcome.span());
+        let proceeding = respan(quote!(#call, &mut #operation, (&mut #race, #raced), #last), retried.outcome.span());
         quote! {
             if #private::Race::is_attempt_due(&#race) {
                 if !#private::Race::is_hedge(&#race) { #wait }
-                #private::begin_attempt(#parts);
+                #private::begin_attempt(#call, &mut #operation, &mut #race, #last);
                 #next
                 #private::start(&mut #race, #attempt);
             }
             let #raced = (&mut #race).await;
             if let ::core::option::Option::Some(#end) =
-                #proceed(#proceeding, |#operation, #result| #directive, #contexts, #beginning, #on_retry)
+                #proceed(#proceeding, |#operation, #result| #directive, (#contexts, #beginning), #on_retry)
             {
                 return #value;
             }
