@@ -225,10 +225,11 @@ where
     let is_sent = AtomicBool::new(false);
     let operation = settings.call().begin(settings.limits);
     let state = A::begin(&operation);
+    let (next, clone, spare, is_sent) = (Some(request), None, service, &is_sent);
+    let mut requests = Requests { settings, operation, state, next, clone, spare, prepared: None, is_sent };
     // Only the service that was polled is ready.
-    let (spare, prepared) = (service.clone(), Some(Prepared { service, is_ready: true }));
-    let (next, clone, is_sent) = (Some(request), None, &is_sent);
-    let mut requests = Requests { settings, operation, state, next, clone, spare, prepared, is_sent };
+    let spare = requests.spare.clone();
+    requests.prepared = Some(Prepared { service: mem::replace(&mut requests.spare, spare), is_ready: true });
     let attempt = |requests: &mut Requests<'_, Svc, Req, S, P, C, A, T, O, L>, number, time_left| {
         let (prepared, request) = requests.next(number, time_left);
         send(prepared, request, is_sent)
