@@ -974,7 +974,6 @@ fn a_function_that_names_its_block() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_hedge() {
     let code = retried(
         quote!(strategy = STORE, idempotent, hedge = "p95"),
@@ -1007,29 +1006,24 @@ fn a_hedge() {
                     __due,
                 );
                 loop {
-                    if !::retry_core::__private::Race::is_hedge(&__race) {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                            ) else { break };
-                            __wait.await;
+                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
+                        if !::retry_core::__private::Race::is_hedge(&__race) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                ) else { break };
+                                __wait.await;
+                            }
                         }
-                    }
-                    let __settled = if ::retry_core::__private::Race::unrecovered(
-                        &mut __race,
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        ::core::option::Option::Some(::core::option::Option::None)
-                    } else {
-                        let __deadline = ::retry_core::__private::deadline(
+                        ::retry_core::__private::begin_attempt(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
+                            &mut __race,
+                            &mut __last,
                         );
                         ::retry_core::__private::start(
                             &mut __race,
-                            __deadline,
                             async {
                                 if false {
                                     return ::retry_core::__private::unreached::<
@@ -1039,51 +1033,19 @@ fn a_hedge() {
                                 client.send(key).await
                             },
                         );
-                        loop {
-                            let __raced = (&mut __race).await;
-                            match ::retry_core::__private::step(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                &mut __race,
-                                &mut __last,
-                                __raced,
-                            ) {
-                                ::retry_core::__private::Step::Wait => {}
-                                ::retry_core::__private::Step::Hedge => {
-                                    break ::core::option::Option::None;
-                                }
-                                ::retry_core::__private::Step::Over => {
-                                    break ::core::option::Option::Some(::core::option::Option::None);
-                                }
-                                ::retry_core::__private::Step::Ended => {
-                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                        &__race,
-                                    ) else { continue };
-                                    let __settled = ::retry_core::__private::ended(
-                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                        ::retry_core::__private::judge_idempotent(__outcome, true),
-                                        &mut __operation,
-                                        &mut __race,
-                                    );
-                                    if ::core::option::Option::is_some(&__settled) {
-                                        break ::core::option::Option::Some(__settled);
-                                    }
-                                }
-                            }
-                        }
-                    };
-                    let (
-                        ::core::option::Option::Some(__directive),
-                        ::core::option::Option::Some(__outcome),
-                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
-                        continue
-                    };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
+                    }
+                    let __raced = (&mut __race).await;
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        __directive,
                         &mut __operation,
+                        (&mut __race, __raced),
                         &mut __last,
-                        __outcome,
+                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                            __outcome,
+                            true,
+                        ),
+                        (::core::option::Option::None, ::core::option::Option::None),
+                        |_, _| {},
                     ) {
                         return ::retry_core::__private::outcome(__end);
                     }
@@ -1149,30 +1111,25 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     __due,
                 );
                 loop {
-                    if !::retry_core::__private::Race::is_hedge(&__race) {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                            ) else { break };
-                            __wait.await;
+                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
+                        if !::retry_core::__private::Race::is_hedge(&__race) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                ) else { break };
+                                __wait.await;
+                            }
                         }
-                    }
-                    let __settled = if ::retry_core::__private::Race::unrecovered(
-                        &mut __race,
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        ::core::option::Option::Some(::core::option::Option::None)
-                    } else {
-                        let __deadline = ::retry_core::__private::deadline(
+                        ::retry_core::__private::begin_attempt(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
+                            &mut __race,
+                            &mut __last,
                         );
                         let __next = ::retry_core::__private::next_context(&__context, &__operation);
                         ::retry_core::__private::start(
                             &mut __race,
-                            __deadline,
                             async {
                                 if false {
                                     return ::retry_core::__private::unreached::<
@@ -1190,55 +1147,21 @@ fn a_hedge_with_limits_a_context_and_closures() {
                                 send(&key, left, right, context.attempt()).await
                             },
                         );
-                        loop {
-                            let __raced = (&mut __race).await;
-                            match ::retry_core::__private::step(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                                &mut __race,
-                                &mut __last,
-                                __raced,
-                            ) {
-                                ::retry_core::__private::Step::Wait => {}
-                                ::retry_core::__private::Step::Hedge => {
-                                    break ::core::option::Option::None;
-                                }
-                                ::retry_core::__private::Step::Over => {
-                                    break ::core::option::Option::Some(::core::option::Option::None);
-                                }
-                                ::retry_core::__private::Step::Ended => {
-                                    let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
-                                        &__race,
-                                    ) else { continue };
-                                    let __settled = ::retry_core::__private::ended(
-                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                        ::retry_core::__private::judge_idempotent(__outcome, true),
-                                        &mut __operation,
-                                        &mut __race,
-                                    );
-                                    if ::core::option::Option::is_some(&__settled) {
-                                        break ::core::option::Option::Some(__settled);
-                                    }
-                                }
-                            }
-                        }
-                    };
-                    let (
-                        ::core::option::Option::Some(__directive),
-                        ::core::option::Option::Some(__outcome),
-                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
-                        continue
-                    };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
+                    }
+                    let __raced = (&mut __race).await;
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::core::option::Option::map(
-                            __directive,
-                            |__directive| __context.remember(__directive),
-                        ),
                         &mut __operation,
+                        (&mut __race, __raced),
                         &mut __last,
-                        __outcome,
-                        __beginning,
+                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                            __outcome,
+                            true,
+                        ),
+                        (
+                            ::core::option::Option::Some(&mut __context),
+                            ::core::option::Option::Some(__beginning),
+                        ),
                         |__outcome, __event| ::retry_core::__private::tell_failure(
                             &*__outcome,
                             |__error| ::retry_core::__private::on_retry(__error, __event, warn),
@@ -1246,7 +1169,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     ) {
                         return ::retry_core::__private::tell_end(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            ::retry_core::__private::with_hedge(&__race, __end),
+                            __end,
                             __started,
                             |__report| ::retry_core::__private::on_end(__report, count),
                         );

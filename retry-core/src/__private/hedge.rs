@@ -1,17 +1,18 @@
-//! Functions with which the expansion of `#[retryable]` runs the first attempt and a hedge beside it.
-
-pub use crate::operation::{Race, Raced, Step};
+//! Functions with which the expansion of `#[retryable]` runs attempts with a hedge.
 
 use crate::hedge::Hedge;
+use crate::observe::{Event, NoHedge};
+use crate::operation::hedging::{Form, OtherToken, Parts};
 use crate::operation::{
-    AttemptContext, Call, ContextState, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, RaceOf,
-    TimeLimits,
+    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, Operation, OperationOf,
+    OptionalObserver, Outcome, Race, RaceOf, Raced, TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::pin::Pin;
+use std::task::Context;
 
 /// Returns the hedge of a static. A `const` would be a new hedge in each call, which learns nothing.
 #[inline]
@@ -35,49 +36,92 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
     Race::new(operation, hedge, attempts, sleeps, due)
 }
 
-/// Starts the attempt whose token the operation holds.
+/// Begins the time of the next attempt, unless the service did not recover.
 #[inline]
-pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
-    race: &mut Race<'_, F, Z, D, K, C>,
-    (deadline, sleep): (Deadline<C>, Option<Z>),
-    attempt: F,
-) {
-    race.start(deadline, sleep, || attempt);
-}
-
-/// Deals with what happened in a race, and returns the next step.
-#[inline]
-pub fn step<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn begin_attempt<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
-    raced: Raced<L::Cut>,
-) -> Step {
-    call.step(operation, race, last, raced, || Ok(()))
+) {
+    if !race.unrecovered(operation, last) {
+        race.begin(call.deadline(operation));
+    }
 }
 
-/// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
+/// Starts the attempt.
+#[inline]
+pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
+    race: &mut Race<'_, F, Z, D, K, C>,
+    attempt: F,
+) {
+    race.start(|| attempt);
+}
+
+/// Deals with what happened in a race. Returns the end of the operation, if it has ended.
 ///
-/// The directive comes before the operation, because the policy is asked with a reference to the operation.
+/// There is a `beginning` if there is an `on_retry`.
 #[inline]
-pub fn ended<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn proceed<F, S, L, T, O>(
     call: Call<'_, S, T, O>,
-    directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
-    race: &mut RaceOf<'_, F, S, L, T>,
-) -> Option<RetryDirective> {
-    call.ended(operation, race, directive)
+    (race, raced): (&mut RaceOf<'_, F, S, L, T>, Raced<L::Cut>),
+    last: &mut impl KeptOutcome<F::Output>,
+    evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
+    (context, beginning): (Option<&mut ContextState>, Option<Beginning>),
+    on_retry: impl FnOnce(&F::Output, &Event),
+) -> Option<End<F::Output>>
+where
+    F: Future,
+    S: RetryStrategy,
+    L: LimitsOn<F::Output>,
+    T: Timer + Copy,
+    O: OptionalObserver + Copy,
+{
+    let on_retry = beginning.map(|beginning| (beginning, on_retry));
+    race.proceed(&mut Function { call, operation, evaluate, context, on_retry }, last, raced)
 }
 
-/// Adds the hedge to the attempts of an operation that has ended.
-#[inline]
-pub fn with_hedge<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
-    race: &Race<'_, F, Z, D, K, C>,
-    mut end: End<F::Output>,
-) -> End<F::Output> {
-    race.count(&mut end);
-    end
+/// A function with a hedge, for one step.
+struct Function<'a, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, E, N> {
+    call: Call<'a, S, T, O>,
+    operation: &'a mut OperationOf<S, L, O>,
+    evaluate: E,
+    context: Option<&'a mut ContextState>,
+    on_retry: Option<(Beginning, N)>,
+}
+
+impl<S, T, L, O, R, E, N> Form<S, T, L, O, R> for Function<'_, S, T, L, O, E, N>
+where
+    S: RetryStrategy,
+    T: Timer + Copy,
+    L: TimeLimits,
+    O: OptionalObserver + Copy,
+    E: FnMut(&mut OperationOf<S, L, O>, &Outcome<R>) -> RetryDirective,
+    N: FnOnce(&R, &Event),
+{
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.call.by_ref(), self.operation)
+    }
+
+    fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
+        self.call.buy_hedge(self.operation)
+    }
+
+    fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective {
+        (self.evaluate)(self.operation, outcome)
+    }
+
+    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
+        let directive = match &mut self.context {
+            None => directive,
+            Some(context) => directive.map(|directive| context.remember(directive)),
+        };
+        let on_retry = self.on_retry.take().zip(explored::value(outcome));
+        let driver = on_retry
+            .map(|((beginning, on_retry), outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
+        self.operation.settle_or_end(self.call, directive, driver)
+    }
 }
 
 /// The context of an attempt that has not begun. It is not `Copy`, so that the attempt takes it instead of borrowing it: it would

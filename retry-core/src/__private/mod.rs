@@ -25,7 +25,9 @@ pub use crate::operation::explored::Marked;
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
 pub use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings};
-pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
+pub use crate::operation::{
+    Attempt, ContextState, Deadline, Driver, End, OutOfTime, Race, Raced, ReleaseGuard, Wait, Waiting,
+};
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
@@ -33,7 +35,7 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
     AcceptedTimer, AcceptedUsage, Anew, IntoSpan, Pointer,
 };
-pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
+pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, Path, anew, attempt, attempt_context, attempt_timeout, begin, begin_within,

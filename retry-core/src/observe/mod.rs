@@ -79,17 +79,15 @@ mod event;
 mod global;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-mod no_hedge;
 mod operation_id;
 mod report;
 pub(crate) mod trace;
 
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, NoHedge};
 #[cfg(feature = "global-observer")]
 pub(crate) use global::global_observer;
 #[cfg(feature = "global-observer")]
 pub use global::{GlobalObserverIsSet, set_global_observer};
-pub use no_hedge::NoHedge;
 #[cfg(any(feature = "tracing", feature = "global-observer"))]
 pub(crate) use operation_id::IdSlot;
 pub use operation_id::OperationId;

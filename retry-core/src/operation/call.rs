@@ -56,6 +56,16 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
+    /// Returns the call with references to its timer and its observer.
+    #[inline]
+    pub(crate) fn by_ref(&self) -> Call<'_, S, &T, O::Ref<'_>>
+    where
+        T: Clock,
+        O: OptionalObserver,
+    {
+        Call { name: self.name, strategy: self.strategy, timer: &self.timer, observer: self.observer.by_ref() }
+    }
+
     /// Sets the default timer of functions that block.
     #[inline]
     pub const fn blocking(self) -> Call<'c, S, StdTimer, O> {

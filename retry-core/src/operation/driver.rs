@@ -28,6 +28,26 @@ pub trait Driver {
     }
 }
 
+/// A driver that adds its hook to some operations only.
+impl<D: Driver> Driver for Option<D> {
+    #[inline]
+    fn was_sent(&self) -> bool {
+        self.as_ref().is_none_or(D::was_sent)
+    }
+
+    #[inline]
+    fn is_repeatable(&self) -> bool {
+        self.as_ref().is_none_or(D::is_repeatable)
+    }
+
+    #[inline]
+    fn tell(self, event: impl FnOnce(Beginning) -> Event) {
+        if let Some(driver) = self {
+            driver.tell(event);
+        }
+    }
+}
+
 /// A driver that adds nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;

@@ -1,27 +1,24 @@
-//! The race of the first attempt of an operation and its hedge.
+//! The race of the first attempt of an operation and its hedge: polls both, and decides what follows.
 
 use super::explored::{self, Outcome, Place};
-use super::hedge::{Lane, OtherToken, Runner, worse};
-use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::hedging::{Form, Lane, OtherToken, Runner, worse};
+use super::{Deadline, End, LimitsOn, Operation, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
-use crate::policy::{RetryDirective, RetryPolicy};
+use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::mem;
 use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// The attempts of an operation with a hedge, and what they have left behind.
-///
-/// A driver awaits it, and passes what happened to `Call::step`. It borrows neither the timer nor the strategy, so that no
-/// reference to them is kept across an await.
 #[derive(Debug)]
 pub struct Race<'a, F: Future, Z, D, K, C> {
-    hedge: &'a Hedge,
+    hedge: &'static Hedge,
     first: Runner<'a, F, Z, C>,
     second: Runner<'a, F, Z, C>,
     /// The sleep until the hedge.
@@ -33,6 +30,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     /// Whether the first attempt and its time limit were polled already in the present poll of the call. Then they are not polled
     /// again in it, so a hedge that was just bought is polled before the first attempt can win.
     is_polled: bool,
+    /// Whether the next attempt starts before the race is polled again.
+    is_attempt_due: bool,
     /// The attempt that ended last.
     lane: Lane,
     /// The other token, if there is a hedge.
@@ -41,11 +40,12 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     outcome: Option<Outcome<F::Output>>,
     /// The failure of the attempt that ended first, which was worth a retry.
     failed: Option<(Outcome<F::Output>, RetryDirective)>,
-    was_sent: bool,
+    /// The number of attempts that were made at least: 2 once there is a hedge.
+    attempts: u32,
     place: Place,
 }
 
-/// The race of an operation of a call with this strategy, these limits and this timer.
+/// The race of an operation with this strategy, these limits and this timer.
 pub(crate) type RaceOf<'a, F, S, L, T> = Race<
     'a,
     F,
@@ -59,48 +59,31 @@ pub(crate) type RaceOf<'a, F, S, L, T> = Race<
 #[derive(Debug)]
 pub struct Raced<C>(Happened<C>);
 
-impl<C> Raced<C> {
-    /// Returns whether the delay before the hedge is over.
-    #[cfg(feature = "tower")]
-    pub(crate) const fn is_due(&self) -> bool {
-        matches!(self.0, Happened::Due)
-    }
-}
-
 #[derive(Debug)]
 enum Happened<C> {
+    /// No attempt is made, because the service did not recover.
+    Unrecovered,
     /// The first attempt has no answer yet, so the delay of the hedge begins.
     Waits,
     /// The delay before the hedge is over.
-    Due,
+    Due(Waker),
     /// An attempt ended.
     Ended(Lane),
     /// A time limit cut an attempt.
     Cut(Lane, C),
 }
 
-/// Permits a hedge unless the policy says that the operation may not be executed twice.
-pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
-    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
-}
-
-/// The next step of a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Await the race again.
-    Wait,
-    /// Start the hedge.
-    Hedge,
-    /// Let the policy evaluate the outcome of an attempt, and pass the directive to `Call::ended`.
-    Ended,
-    /// The time is over. Settle the last outcome without a directive.
-    Over,
-}
-
 // Nothing in it is pinned: the futures are elsewhere.
 impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
 
-impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Future for Race<'_, F, Z, D, K, C> {
+impl<F, Z, D, K, C> Future for Race<'_, F, Z, D, K, C>
+where
+    F: Future,
+    Z: Future<Output = ()>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
+{
     type Output = Raced<C>;
 
     #[inline]
@@ -116,45 +99,19 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     }
 }
 
-impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Race<'_, F, Z, D, K, C> {
-    /// Keeps the outcome of an attempt.
-    #[inline]
-    fn keep(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
-        self.outcome = Some(explored::ran(outcome));
-        Happened::Ended(lane)
-    }
-
-    /// Polls the hedge, the time limits of both attempts, and the sleep until there is a hedge.
-    ///
-    /// Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
-    #[inline(never)]
-    fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
-        let is_polled = mem::take(&mut self.is_polled);
-        if let Poll::Ready(outcome) = self.second.poll_body(context) {
-            return Poll::Ready(self.keep(Lane::Hedge, outcome));
-        }
-        if !is_polled && let Poll::Ready(cut) = self.first.poll_limit(context) {
-            return Poll::Ready(Happened::Cut(Lane::First, cut));
-        }
-        if let Poll::Ready(cut) = self.second.poll_limit(context) {
-            return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
-        }
-        match self.due.as_mut().as_pin_mut() {
-            Some(due) => due.poll(context).map(|()| Happened::Due),
-            None if self.is_open => Poll::Ready(Happened::Waits),
-            None => Poll::Pending,
-        }
-    }
-}
-
-impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
-    Race<'a, F, Z, D, K, C>
+impl<'a, F, Z, D, K, C> Race<'a, F, Z, D, K, C>
+where
+    F: Future,
+    Z: Future<Output = ()>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
 {
-    /// Creates a race without attempts.
+    /// Creates a race without attempts. The places are for the attempts, their time limits, and the delay.
     #[inline]
     pub(crate) fn new<L: TimeLimits, N>(
         operation: &Operation<K, L, N>,
-        hedge: &'a Hedge,
+        hedge: &'static Hedge,
         [first, second]: [Pin<&'a mut Option<F>>; 2],
         [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
         due: Pin<&'a mut Option<D>>,
@@ -167,13 +124,20 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             is_open: Hedge::is_allowed(),
             delay: Duration::default(),
             is_polled: false,
+            is_attempt_due: true,
             lane: Lane::First,
             other: None,
             outcome: None,
             failed: None,
-            was_sent: false,
+            attempts: 0,
             place: Place::of_race(operation),
         }
+    }
+
+    /// Returns whether the next attempt starts before the race is polled again.
+    #[inline]
+    pub fn is_attempt_due(&self) -> bool {
+        self.is_attempt_due
     }
 
     /// Returns whether the next attempt is the hedge, which is paid for and permitted already.
@@ -182,209 +146,247 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
         self.other.is_some()
     }
 
-    /// Returns the outcome of the attempt that ended last, until it is taken.
+    /// Returns the next attempt.
     #[inline]
-    pub fn outcome(&self) -> Option<&Outcome<F::Output>> {
-        self.outcome.as_ref()
+    fn next(&mut self) -> &mut Runner<'a, F, Z, C> {
+        if self.is_hedge() { &mut self.second } else { &mut self.first }
     }
 
-    /// Takes the outcome that the operation settles.
+    /// Takes the last outcome of an operation that waited for the service without success. Then no attempt follows.
     #[inline]
-    pub fn take(&mut self) -> Option<Outcome<F::Output>> {
-        self.outcome.take()
-    }
-
-    /// Takes the last outcome of an operation that waited for the service without success, so that no attempt follows. Returns whether it did.
-    #[inline]
-    pub fn unrecovered<L: TimeLimits, N>(
+    pub(crate) fn unrecovered<L: TimeLimits, N>(
         &mut self,
         operation: &Operation<K, L, N>,
         last: &mut impl KeptOutcome<F::Output>,
     ) -> bool {
-        let Some(outcome) = operation.unrecovered(last) else { return false };
-        self.outcome = Some(outcome);
-        true
+        self.outcome = operation.unrecovered(last);
+        self.outcome.is_some()
     }
 
-    /// Starts the next attempt. If its time is over already, `make` is not called.
+    /// Begins the time of the next attempt.
     #[inline]
-    pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
-        let runner = if self.is_hedge() { &mut self.second } else { &mut self.first };
-        runner.start(deadline, sleep, make);
+    pub(crate) fn begin(&mut self, deadline: (Deadline<C>, Option<Z>)) {
+        self.next().begin(deadline);
     }
 
-    /// Drops the attempts that still run. Retries have no hedge.
-    ///
-    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
-    /// server worked for it.
+    /// Starts the next attempt. If there is no time for it, or the service did not recover, `make` is not called.
     #[inline]
-    fn stop(&mut self) {
-        self.due.set(None);
-        self.first.stop();
-        self.second.stop();
-        (self.other, self.failed, self.is_open) = (None, None, false);
-    }
-
-    /// Adds the hedge to the attempts of an operation that has ended.
-    #[inline]
-    pub(crate) fn count<R>(&self, end: &mut End<R>) {
-        if self.was_sent {
-            end.attempts = end.attempts.max(2);
+    pub(crate) fn start(&mut self, make: impl FnOnce() -> F) {
+        self.is_attempt_due = false;
+        if self.outcome.is_none() {
+            self.next().start(make);
         }
     }
-}
 
-impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Deals with what happened in a race, and returns the next step. `permit` says whether the driver permits a hedge.
+    /// Keeps the outcome of an attempt.
     #[inline]
-    pub(crate) fn step<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    fn keep(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
+        self.outcome = Some(explored::ran(outcome));
+        Happened::Ended(lane)
+    }
+
+    /// Polls the hedge, the time limits of both attempts, and the sleep until there is a hedge.
+    ///
+    /// Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
+    #[inline(never)]
+    fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
+        if self.outcome.is_some() {
+            return Poll::Ready(Happened::Unrecovered);
+        }
+        let is_polled = mem::take(&mut self.is_polled);
+        if let Poll::Ready(outcome) = self.second.poll_body(context) {
+            return Poll::Ready(self.keep(Lane::Hedge, outcome));
+        }
+        if !is_polled && let Poll::Ready(cut) = self.first.poll_limit(context) {
+            return Poll::Ready(Happened::Cut(Lane::First, cut));
+        }
+        if let Poll::Ready(cut) = self.second.poll_limit(context) {
+            return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
+        }
+        match self.due.as_mut().as_pin_mut() {
+            Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
+            None if self.is_open => Poll::Ready(Happened::Waits),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Deals with what happened. Returns the end of the operation, if it has ended.
+    #[inline]
+    pub(crate) fn proceed<
+        S: RetryStrategy<Token = K>,
+        T: Timer<Sleep = D>,
+        L: LimitsOn<F::Output, Cut = C>,
+        O: OptionalObserver,
+    >(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         last: &mut impl KeptOutcome<F::Output>,
-        Raced(happened): Raced<L::Cut>,
-        permit: impl FnOnce() -> Result<(), NoHedge>,
-    ) -> Step {
-        match happened {
-            Happened::Ended(lane) => {
-                race.lane = lane;
-                operation.turn_to(lane, &mut race.other);
-                Step::Ended
-            }
-            Happened::Cut(lane, cut) => {
-                race.lane = lane;
-                operation.turn_to(lane, &mut race.other);
-                self.cut_in_race(operation, race, last, cut)
-            }
+        Raced(happened): Raced<C>,
+    ) -> Option<End<F::Output>> {
+        if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
+            self.lane = lane;
+            form.parts().1.turn_to(lane, &mut self.other);
+        }
+        let is_over = match happened {
+            Happened::Unrecovered => true,
+            Happened::Ended(_) => false,
+            Happened::Cut(_, cut) => self.cut(form, last, cut),
             Happened::Waits => {
-                race.delay = race.hedge.delay();
-                race.due.set(Some(self.timer().sleep(race.delay)));
-                race.is_polled = true;
-                Step::Wait
+                self.delay_hedge(self.hedge.delay(), form);
+                return None;
             }
-            Happened::Due => self.due(operation, race, permit),
+            Happened::Due(waker) => {
+                self.due(form, &mut Context::from_waker(&waker));
+                return None;
+            }
+        };
+        let directive = if is_over {
+            None
+        } else {
+            let directive = form.evaluate(self.outcome.as_ref()?);
+            Some(self.ended(form, directive)?)
+        };
+        let outcome = self.outcome.take()?;
+        let decision = form.settle(directive, &outcome);
+        let (call, operation) = form.parts();
+        self.is_attempt_due = true;
+        let mut end = operation.finish(call, decision, last, outcome).break_value()?;
+        end.attempts = end.attempts.max(self.attempts);
+        Some(end)
+    }
+
+    /// Begins the delay of the hedge, or the rest of it.
+    fn delay_hedge<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        time: Duration,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+    ) {
+        self.delay = self.delay.saturating_add(time);
+        self.due.set(Some(form.parts().0.timer().sleep(time)));
+        self.is_polled = true;
+    }
+
+    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
+    #[cold]
+    fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        context: &mut Context<'_>,
+    ) {
+        self.due.set(None);
+        (self.is_open, self.is_polled) = (false, true);
+        let bought = match self.hedge.reached(self.delay) {
+            Due::Later(rest) => {
+                self.is_open = true;
+                self.delay_hedge(rest, form);
+                return;
+            }
+            Due::AllSlow => Err(NoHedge::AllSlow),
+            Due::Now => form.buy_hedge(context),
+        };
+        match bought {
+            Ok(other) => (self.other, self.attempts, self.is_attempt_due) = (Some(other), 2, true),
+            Err(reason) => {
+                let (call, operation) = form.parts();
+                call.tell_not_sent(operation, reason);
+            }
+        }
+    }
+
+    /// Deals with an attempt that was cut. Returns whether the time of the operation is over.
+    #[cold]
+    fn cut<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        last: &mut impl KeptOutcome<F::Output>,
+        cut: C,
+    ) -> bool {
+        match L::cut(cut, || last.take()) {
+            ControlFlow::Continue(outcome) => {
+                self.outcome = Some(explored::ran(outcome));
+                false
+            }
+            ControlFlow::Break(outcome) => {
+                let failed = self.failed.take().map(|(failed, _)| failed);
+                self.outcome = Some(failed.unwrap_or_else(|| explored::ran(outcome)));
+                self.end(form, false);
+                true
+            }
         }
     }
 
     /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
     #[inline]
-    pub(crate) fn ended<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    fn ended<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         directive: RetryDirective,
     ) -> Option<RetryDirective> {
-        if race.other.is_some() {
-            return self.ended_of_two(operation, race, directive);
+        if self.is_hedge() {
+            return self.ended_of_two(form, directive);
         }
         // The attempt has ended, so there is nothing else to stop.
-        race.due.set(None);
-        if mem::take(&mut race.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
-            race.hedge.answered();
+        self.due.set(None);
+        if mem::take(&mut self.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
+            self.hedge.answered();
         }
         Some(directive)
     }
 
     #[cold]
-    fn ended_of_two<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    fn ended_of_two<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         directive: RetryDirective,
     ) -> Option<RetryDirective> {
-        let other_runs = match race.lane {
-            Lane::First => race.second.is_running(),
-            Lane::Hedge => race.first.is_running(),
+        let other_runs = match self.lane {
+            Lane::First => self.second.is_running(),
+            Lane::Hedge => self.first.is_running(),
         };
         let directive = match directive {
             RetryDirective::Succeed { .. } => directive,
-            RetryDirective::Fail { .. } if race.lane == Lane::First => directive,
+            RetryDirective::Fail { .. } if self.lane == Lane::First => directive,
             RetryDirective::Fail { .. } => {
-                race.outcome = None;
-                let (outcome, directive) = race.failed.take()?;
-                race.outcome = Some(outcome);
+                self.outcome = None;
+                let (outcome, directive) = self.failed.take()?;
+                self.outcome = Some(outcome);
                 directive
             }
             RetryDirective::Retry { .. } if other_runs => {
-                race.failed = race.outcome.take().map(|outcome| (outcome, directive));
+                self.failed = self.outcome.take().map(|outcome| (outcome, directive));
                 return None;
             }
             RetryDirective::Retry { .. } => {
-                race.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
+                self.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
             }
         };
-        let succeeded = matches!(directive, RetryDirective::Succeed { .. });
-        self.end_race(operation, race, succeeded);
+        self.end(form, matches!(directive, RetryDirective::Succeed { .. }));
         Some(directive)
     }
 
-    /// Ends a race of two attempts. The operation continues with the token of the attempt that succeeded, or else with that of the
-    /// hedge.
-    fn end_race<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
+    /// Ends the race, and drops the attempts that still run. The operation continues with the token of the attempt that
+    /// succeeded, or else with that of the hedge. Retries have no hedge.
+    ///
+    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
+    /// server worked for it.
+    #[cold]
+    fn end<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
         succeeded: bool,
     ) {
-        let won = succeeded && race.lane == Lane::Hedge;
-        operation.turn_to(Lane::Hedge, &mut race.other);
-        let hedge = operation.attempts();
+        let (call, operation) = form.parts();
+        operation.turn_to(Lane::Hedge, &mut self.other);
+        let hedge = self.is_hedge().then(|| operation.attempts());
         if succeeded {
-            operation.turn_to(race.lane, &mut race.other);
+            operation.turn_to(self.lane, &mut self.other);
         }
-        race.stop();
-        self.tell_hedge_ended(operation, hedge, won);
-    }
-
-    #[cold]
-    fn cut_in_race<F: Future, L: LimitsOn<F::Output>>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
-        last: &mut impl KeptOutcome<F::Output>,
-        cut: L::Cut,
-    ) -> Step {
-        match OperationOf::<S, L, O>::cut(cut, last) {
-            ControlFlow::Continue(outcome) => {
-                race.outcome = Some(explored::ran(outcome));
-                Step::Ended
-            }
-            ControlFlow::Break(outcome) => {
-                race.outcome = Some(race.failed.take().map_or_else(|| explored::ran(outcome), |(failed, _)| failed));
-                if race.is_hedge() {
-                    self.end_race(operation, race, false);
-                } else {
-                    race.stop();
-                }
-                Step::Over
-            }
+        self.due.set(None);
+        self.first.stop();
+        self.second.stop();
+        (self.other, self.failed, self.is_open) = (None, None, false);
+        if let Some(hedge) = hedge {
+            call.tell_hedge_ended(operation, hedge, succeeded && self.lane == Lane::Hedge);
         }
-    }
-
-    /// Buys the hedge at the end of the delay if the driver permits it, or waits for the rest of a delay that has grown since.
-    #[cold]
-    fn due<F: Future, L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        race: &mut RaceOf<'_, F, S, L, T>,
-        permit: impl FnOnce() -> Result<(), NoHedge>,
-    ) -> Step {
-        let waited = race.delay;
-        race.due.set(None);
-        (race.is_open, race.is_polled) = (false, true);
-        match race.hedge.reached(waited) {
-            Due::Later(rest) => {
-                race.is_open = true;
-                race.delay = waited.saturating_add(rest);
-                race.due.set(Some(self.timer().sleep(rest)));
-            }
-            Due::AllSlow => self.tell_not_sent(operation, NoHedge::AllSlow),
-            Due::Now => match permit().and_then(|()| self.buy_hedge(operation)) {
-                Ok(other) => race.other = Some(other),
-                Err(reason) => self.tell_not_sent(operation, reason),
-            },
-        }
-        race.was_sent = race.is_hedge();
-        if race.was_sent { Step::Hedge } else { Step::Wait }
     }
 }

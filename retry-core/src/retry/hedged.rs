@@ -4,15 +4,13 @@ use super::closure::{AsyncAttempts, AttemptState};
 use super::run::report;
 use super::{Function, Retry};
 use crate::hedge::Hedge;
-use crate::observe::Report;
-use crate::operation::{
-    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
-};
+use crate::observe::{NoHedge, Report};
+use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
+use crate::operation::{Call, Decision, End, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
-use std::ops::ControlFlow;
-use std::pin::pin;
+use std::task::Context;
 
 /// A call with a [hedge](Hedge). It is created by [`Retry::hedge`] and started by [`run`](HedgedRetry::run) or
 /// [`report`](HedgedRetry::report).
@@ -103,54 +101,35 @@ where
         conclude: impl Fn(B, &T, End<F::Outcome>) -> R + Copy,
     ) -> impl Future<Output = R> {
         async move {
-            let Self { mut call, hedge } = self;
-            let started = start(&call.timer);
-            let mut operation = call.call().begin(call.limits);
-            operation.set_unlimited(call.function.unlimited);
-            let (mut state, mut last) = (F::State::begin(&operation, &call.timer), L::kept_outcome::<S::Token>());
-            let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
-            let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
-            let end = loop {
-                while !race.is_hedge() {
-                    let Some(wait) = call.call().wait(&mut operation) else { break };
-                    wait.await;
-                }
-                let settled = if race.unrecovered(&operation, &mut last) {
-                    Some(None)
-                } else {
-                    call.start(&mut operation, &state, &mut race);
-                    loop {
-                        let raced = (&mut race).await;
-                        let permit = || permit(&call.policy);
-                        match call.call().step(&mut operation, &mut race, &mut last, raced, permit) {
-                            Step::Wait => {}
-                            Step::Hedge => break None,
-                            Step::Over => break Some(None),
-                            Step::Ended => {
-                                let Some(outcome) = race.outcome() else { continue };
-                                let directive = call.call().evaluate(&mut operation, &call.policy, outcome);
-                                let settled = call.call().ended(&mut operation, &mut race, directive);
-                                if settled.is_some() {
-                                    break Some(settled);
-                                }
-                            }
-                        }
-                    }
-                };
-                let (Some(directive), Some(outcome)) = (settled, race.take()) else { continue };
-                if let ControlFlow::Break(mut end) =
-                    call.settle_race(&mut operation, &mut state, &mut last, outcome, directive)
-                {
-                    race.count(&mut end);
-                    break end;
-                }
+            let hedge = self.hedge;
+            let (started, mut running) = self.begin(start);
+            let attempt = |running: &mut Running<S, F, P, T, O, L>, number, time_left| {
+                running.call.function.attempt.attempt(&running.state, number, time_left)
             };
-            conclude(started, &call.timer, end)
+            let end = hedging::drive(&mut running, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
+            conclude(started, &running.call.timer, end)
         }
+    }
+
+    /// Begins the operation. Not a part of the future, which would store each value twice.
+    fn begin<B>(self, start: impl Fn(&T) -> B) -> (B, Running<S, F, P, T, O, L>) {
+        let call = self.call;
+        let started = start(&call.timer);
+        let mut operation = call.call().begin(call.limits);
+        operation.set_unlimited(call.function.unlimited);
+        let state = F::State::begin(&operation, &call.timer);
+        (started, Running { call, operation, state })
     }
 }
 
-impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
+/// A call that has begun.
+struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L: TimeLimits> {
+    call: Retry<S, F, P, T, O, L>,
+    operation: OperationOf<S, L, O>,
+    state: F::State,
+}
+
+impl<S, F, P, T, O, L> Form<S, T, L, O, F::Outcome> for Running<S, F, P, T, O, L>
 where
     S: RetryStrategy,
     F: AsyncAttempts,
@@ -159,35 +138,25 @@ where
     L: LimitsOn<F::Outcome>,
     P: RetryPolicy<F::Outcome>,
 {
-    /// Starts the attempt whose token the operation holds.
-    fn start(
-        &mut self,
-        operation: &mut OperationOf<S, L, O>,
-        state: &F::State,
-        race: &mut RaceOf<'_, F::Future, S, L, T>,
-    ) {
-        let (deadline, sleep) = self.call().deadline(operation);
-        let (number, time_left) = (operation.attempts(), operation.time_left());
-        race.start(deadline, sleep, || self.function.attempt.attempt(state, number, time_left));
+    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+        (self.call.call(), &mut self.operation)
     }
 
-    /// Lets the strategy decide whether another attempt follows, and stores the state for it.
-    fn settle_race(
-        &mut self,
-        operation: &mut OperationOf<S, L, O>,
-        state: &mut F::State,
-        last: &mut impl KeptOutcome<F::Outcome>,
-        outcome: Outcome<F::Outcome>,
-        directive: Option<RetryDirective>,
-    ) -> ControlFlow<End<F::Outcome>> {
-        let Self { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = self;
+    fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
+        permit(&self.call.policy)?;
+        self.call.call().buy_hedge(&mut self.operation)
+    }
+
+    fn evaluate(&mut self, outcome: &Outcome<F::Outcome>) -> RetryDirective {
+        self.call.call().evaluate(&mut self.operation, &self.call.policy, outcome)
+    }
+
+    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<F::Outcome>) -> Decision {
+        let Self { call, operation, state } = self;
+        let Retry { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = call;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = directive.map(|directive| state.remember(directive));
-        let decision = operation.settle_or_end(
-            call,
-            directive,
-            explored::driver(&outcome, |outcome| attempt.driver(state, outcome)),
-        );
-        operation.finish(call, decision, last, outcome)
+        let driver = explored::driver(outcome, |outcome| attempt.driver(state, outcome));
+        operation.settle_or_end(call, directive, driver)
     }
 }

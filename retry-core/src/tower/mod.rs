@@ -97,9 +97,7 @@
 
 mod future;
 mod handle;
-mod hedge;
-mod hedged;
-mod hedged_future;
+mod hedges;
 mod layer;
 mod misplaced;
 mod policy;
@@ -110,8 +108,7 @@ mod without_retries;
 
 pub use future::ResponseFuture;
 pub use handle::{IntoHandle, Static};
-pub use hedge::{HedgeOf, HedgeWith, SameHedge};
-pub use hedged::{HedgedFuture, HedgedLayer, HedgedService};
+pub use hedges::{HedgeOf, HedgeWith, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
 pub use layer::RetryLayer;
 pub use policy::{PolicyOf, PolicyWith, SamePolicy};
 pub use request::{BeforeAttempt, ByClone, ChangeRequest, CloneRequest, CloneWith, Unchanged};

@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
-use crate::retryable::hedge::{Hedge, read_hedge};
+use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_deadline, read_limit, read_stop};
 use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;

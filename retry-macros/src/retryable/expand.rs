@@ -1,6 +1,6 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::hedge::{self, Turn};
+use crate::retryable::hedge_option::{self, Turn};
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind::{borrows, rebound};
@@ -19,28 +19,23 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
     let (call_setup, retried_call) = call_value(retried, &private);
-    let [operation, result, state, cut, race] = ["operation", "outcome", "context", "cut", "race"].map(local);
+    let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
-    let lent = quote!(&mut #operation);
-    // A race keeps the outcome until it is settled.
-    let outcome_ref = if retried.hedge.is_some() { result.to_token_stream() } else { quote!(&#result) };
-    let directive = directive(retried, [&retried_call, &lent, &outcome_ref], &private);
-    let directive = retried.weighing.settled(directive, [&retried_call, &lent, &outcome_ref], &private);
-    // With a hedge, the directive for both attempts is settled.
-    let (evaluated, directive) = match &retried.hedge {
-        None => (None, directive),
-        Some(_) => (Some(directive), local("directive").to_token_stream()),
+    // A turn with a hedge has references to both.
+    let evaluated = if retried.hedge.is_some() {
+        [retried_call.clone(), quote!(#operation), quote!(#result)]
+    } else {
+        [retried_call.clone(), quote!(&mut #operation), quote!(&#result)]
     };
-    let (context_setup, context, directive) = match context {
-        None => (None, None, directive),
+    let evaluated = evaluated.each_ref();
+    let directive = directive(retried, evaluated, &private);
+    let directive = retried.weighing.settled(directive, evaluated, &private);
+    let (context_setup, context, remembered) = match context {
+        None => (None, None, directive.clone()),
         Some(context) => (
             Some(quote!(let mut #state = #private::context(&#operation);)),
             Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
-            if evaluated.is_some() {
-                quote!(::core::option::Option::map(#directive, |#directive| #state.remember(#directive)))
-            } else {
-                quote!(#state.remember(#directive))
-            },
+            quote!(#state.remember(#directive)),
         ),
     };
     let Limited { limits, setup: limits_setup } = limited(&retried.limits, &private);
@@ -70,32 +65,22 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         operation: &operation,
         identified: if context.is_some() { &state } else { &operation },
         result: &result,
-        directive: &directive,
+        directive: &remembered,
         last: &last,
         outcome: outcome.span(),
         on_retry,
         on_end,
-        race: retried.hedge.as_ref().map(|_| &race),
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
-    let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
+    let (started, settle_setup) = (settle.started(), settle.setup());
     let begin = begin(retried, limits, [&operation, &place], &retried_call);
-    let turn = if let Some(evaluated) = &evaluated {
-        let (wait, attempt) = (&parts.wait(), &attempt(retried));
-        Turn {
-            private: &private,
-            call: &retried_call,
-            wait,
-            attempt,
-            directive: evaluated,
-            last: &last,
-            settle: &settle,
-        }
-        .expand(retried)
+    let (race_setup, turn) = if let Some(hedge) = &retried.hedge {
+        let (call, wait, attempt) = (&retried_call, &parts.wait(), &attempt(retried));
+        let turn = Turn { private: &private, call, wait, attempt, directive: &directive, last: &last, settle: &settle };
+        (Some(hedge_option::setup(hedge, retried, call)), turn.expand(retried))
     } else {
-        turn(retried, &parts, is_limited, context.as_ref(), &settle)
+        (None, turn(retried, &parts, is_limited, context.as_ref(), &settle.expand()))
     };
-    let race_setup = retried.hedge.as_ref().map(|hedge| hedge::setup(hedge, retried, &retried_call));
 
     let body = body.around(quote! {
         #call_setup
@@ -357,7 +342,7 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     }
     let borrows = borrows(retried);
     let context = match (&retried.hedge, &retried.context) {
-        (Some(_), Some(name)) => Some(hedge::context(name, &private).1),
+        (Some(_), Some(name)) => Some(hedge_option::context(name, &private).1),
         _ => None,
     };
     let block = block(quote! {

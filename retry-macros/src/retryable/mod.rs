@@ -4,7 +4,7 @@ mod arguments;
 mod attr;
 mod body;
 mod expand;
-mod hedge;
+mod hedge_option;
 mod limits;
 mod model;
 mod moved;

@@ -3,7 +3,7 @@
 use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
 use crate::retryable::body::Body;
-use crate::retryable::hedge::Hedge;
+use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limits;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::weight::Weighing;

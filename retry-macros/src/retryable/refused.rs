@@ -1,7 +1,7 @@
 //! Writes a function that validation refused: unchanged, with the errors in its body.
 
 use crate::retryable::attr::{self, Options, Strategy};
-use crate::retryable::hedge::Hedge;
+use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::{Limit, Limits};
 use crate::retryable::weight::Weighing;
 use crate::tokens::local;

@@ -2,7 +2,7 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -22,8 +22,6 @@ pub(super) struct Settle<'a> {
     pub(super) outcome: Span,
     pub(super) on_retry: Option<&'a Expr>,
     pub(super) on_end: Option<&'a Expr>,
-    /// The race with a hedge, if there can be one. The directive is then optional already.
-    pub(super) race: Option<&'a Ident>,
 }
 
 /// The code for the outcome of an operation whose time is over.
@@ -65,7 +63,7 @@ impl Settle<'_> {
 
     /// Returns the end of a turn.
     pub(super) fn expand(&self) -> TokenStream {
-        let is_plain = self.on_retry.is_none() && self.on_end.is_none() && self.race.is_none();
+        let is_plain = self.on_retry.is_none() && self.on_end.is_none();
         if is_plain { self.settle() } else { self.tell_and_settle() }
     }
 
@@ -86,14 +84,12 @@ impl Settle<'_> {
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);
         let some = quote!(::core::option::Option::Some(#directive));
-        let directive = if self.race.is_some() {
-            directive.to_token_stream()
-        } else {
-            quote!(if #is_over { ::core::option::Option::None } else { #some })
-        };
+        let directive = quote!(if #is_over { ::core::option::Option::None } else { #some });
         let settled = match self.on_failure() {
             None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #result)),
-            Some(told) => quote!(#private::settle_and_tell(#call, #directive, #operation, #last, #result, #told)),
+            Some((beginning, told)) => {
+                quote!(#private::settle_and_tell(#call, #directive, #operation, #last, #result, #beginning, #told))
+            }
         };
         let value = self.tell_end(&end);
         quote! {
@@ -103,8 +99,8 @@ impl Settle<'_> {
         }
     }
 
-    /// Returns the arguments for `on_retry`.
-    fn on_failure(&self) -> Option<TokenStream> {
+    /// Returns the beginning of the operation, and the closure that calls `on_retry`.
+    pub(super) fn on_failure(&self) -> Option<(Ident, TokenStream)> {
         let Self { private, result, on_retry, .. } = self;
         let on_retry = (*on_retry)?;
         let [beginning, error, event] = ["beginning", "error", "event"].map(local);
@@ -115,21 +111,18 @@ impl Settle<'_> {
         // The expression is evaluated in a closure of the expansion, so that a panic of it does not lose the paid
         // retry.
         let outcome = respan(quote!(&*#result), self.outcome);
-        Some(quote! {
-            #beginning, |#result, #event| #private::tell_failure(#outcome, |#error| #told)
-        })
+        Some((beginning, quote!(|#result, #event| #private::tell_failure(#outcome, |#error| #told))))
     }
 
     /// Returns the final outcome, for which `on_end` is called. It is called where the outcome is final, so that the
     /// expression may move arguments.
-    fn tell_end(&self, end: &Ident) -> TokenStream {
-        let Self { private, call, on_end, race, .. } = self;
+    pub(super) fn tell_end(&self, end: &Ident) -> TokenStream {
+        let Self { private, call, on_end, .. } = self;
         let Some(on_end) = *on_end else { return quote!(#private::outcome(#end)) };
         let [started, report] = ["started", "report"].map(local);
         let place = on_end.span();
         let told = respan(quote!(#private::on_end), place);
         let told = quote_spanned!(place=> #told(#report, #on_end));
-        let end = race.map_or_else(|| end.to_token_stream(), |race| quote!(#private::with_hedge(&#race, #end)));
         quote!(#private::tell_end(#call, #end, #started, |#report| #told))
     }
 

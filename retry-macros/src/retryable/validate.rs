@@ -5,7 +5,7 @@ use crate::options::Written;
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
-use crate::retryable::hedge;
+use crate::retryable::hedge_option;
 use crate::retryable::limits::Limit;
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind;
@@ -41,7 +41,7 @@ pub(super) fn validate(
             .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
-    hedge::judge(&options, &function.sig, &arguments, diagnostics);
+    hedge_option::judge(&options, &function.sig, &arguments, diagnostics);
     if form.is_none() {
         judge_names(options.context.as_ref(), &options.clone, &arguments, &function.sig, diagnostics);
     }

@@ -1,9 +1,8 @@
 //! Attempts that an exploration can let fail.
 
 use super::{NoAnswer, Operation, RetryDirective, TimeLimits, Unanswered};
-use crate::observe::Event;
+use crate::operation::Driver;
 use crate::operation::nesting::Mark;
-use crate::operation::{Beginning, Driver};
 use crate::test::{Attempt, Fault, Unmade};
 use std::cell::{Cell, OnceCell};
 use std::pin::Pin;
@@ -202,18 +201,6 @@ pub(crate) fn last<R>(outcome: Explored<R>) -> R {
 }
 
 /// Returns the driver for an outcome. A failure without a value has no `on_retry`.
-pub(crate) fn driver<'o, R, D: Driver>(outcome: &'o Explored<R>, make: impl FnOnce(&'o R) -> D) -> OptionalDriver<D> {
-    OptionalDriver(value(outcome).map(make))
-}
-
-/// A driver, or none.
-#[derive(Debug)]
-pub(crate) struct OptionalDriver<D>(Option<D>);
-
-impl<D: Driver> Driver for OptionalDriver<D> {
-    fn tell(self, event: impl FnOnce(Beginning) -> Event) {
-        if let Some(driver) = self.0 {
-            driver.tell(event);
-        }
-    }
+pub(crate) fn driver<'o, R, D: Driver>(outcome: &'o Explored<R>, make: impl FnOnce(&'o R) -> D) -> Option<D> {
+    value(outcome).map(make)
 }

@@ -1,16 +1,103 @@
-//! A hedge: a second attempt beside the first one.
+//! A call with a hedge, which is a second attempt beside the first one: the driver, the purchase of the hedge, and both attempts.
 
+use super::explored::Outcome;
+use super::race::Race;
 use super::release::{ReleaseGuard, TokenState};
+use super::settle::Decision;
 use super::warned::Warned;
-use super::{Call, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+use crate::hedge::Hedge;
 use crate::limit::Ready;
 use crate::observe::trace::Level;
 use crate::observe::{EventKind, NoHedge};
-use crate::policy::{RetryDirective, RetryErrorType};
+use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy};
 use crate::strategy::{self, RetryStrategy, RetryToken};
-use crate::time::Clock;
-use std::pin::Pin;
+use crate::support::KeptOutcome;
+use crate::time::{Clock, Timer};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
+///
+/// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
+pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
+    /// Returns the call and its operation. They are borrowed again for each step, so that no reference to the timer is kept across an
+    /// await.
+    fn parts(&mut self) -> Parts<'_, S, T, L, O>;
+
+    /// Prepares an attempt, before its time begins.
+    #[inline]
+    fn prepare(&mut self) {}
+
+    /// Buys the hedge, if the form permits one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no hedge.
+    fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge>;
+
+    /// Lets the policy evaluate an outcome.
+    fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective;
+
+    /// Settles an outcome. There is no directive if the time is over.
+    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
+}
+
+/// A call and its operation.
+pub(crate) type Parts<'a, S, T, L, O> =
+    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
+
+/// Permits a hedge unless the policy says that the operation may not be executed twice.
+pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
+    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
+}
+
+/// Runs an operation with a hedge. `attempt` returns the future of the attempt with this number and this time limit.
+///
+/// The attribute writes the same loop into the function: a future that evaluates its outcomes would hold what its options name, and be
+/// `Send` only if that is `Sync`.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
+pub(crate) fn drive<S, T, L, O, F, H>(
+    form: &mut H,
+    last: &mut impl KeptOutcome<F::Output>,
+    hedge: &'static Hedge,
+    mut attempt: impl FnMut(&mut H, u32, Option<Duration>) -> F,
+) -> impl Future<Output = End<F::Output>>
+where
+    S: RetryStrategy,
+    T: Timer,
+    L: LimitsOn<F::Output>,
+    O: OptionalObserver,
+    F: Future,
+    H: Form<S, T, L, O, F::Output>,
+{
+    async move {
+        let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
+        let mut race = Race::new(form.parts().1, hedge, bodies, sleeps, due);
+        loop {
+            if race.is_attempt_due() {
+                while !race.is_hedge() {
+                    let (call, operation) = form.parts();
+                    let Some(wait) = call.wait(operation) else { break };
+                    wait.await;
+                }
+                if !race.unrecovered(form.parts().1, last) {
+                    form.prepare();
+                    let (call, operation) = form.parts();
+                    race.begin(call.deadline(operation));
+                }
+                let (_, operation) = form.parts();
+                let (number, time_left) = (operation.attempts(), operation.time_left());
+                race.start(|| attempt(form, number, time_left));
+            }
+            let raced = (&mut race).await;
+            if let Some(end) = race.proceed(form, last, raced) {
+                return end;
+            }
+        }
+    }
+}
 
 /// The attempts of an operation that has a hedge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +113,7 @@ pub(super) enum Lane {
 /// While two attempts run, the operation holds the token of one of them. So each step that deals with an attempt, with its time limit,
 /// its usage and its end, is the same as without a hedge.
 #[derive(Debug)]
-pub(super) struct OtherToken<K> {
+pub(crate) struct OtherToken<K> {
     held: Lane,
     token: TokenState<K>,
 }
@@ -51,7 +138,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// Returns an error if there is no hedge. What was paid is given back.
     #[cold]
-    pub(super) fn buy_hedge<L: TimeLimits>(
+    pub(crate) fn buy_hedge<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
     ) -> Result<OtherToken<S::Token>, NoHedge> {
@@ -119,12 +206,17 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
         Self { body, sleep, deadline: Deadline::Never }
     }
 
-    /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
+    /// Begins the time of an attempt.
     #[inline]
-    pub(super) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+    pub(super) fn begin(&mut self, (deadline, sleep): (Deadline<C>, Option<Z>)) {
         self.deadline = deadline;
         self.sleep.set(sleep);
-        if deadline.over().is_none() {
+    }
+
+    /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
+    #[inline]
+    pub(super) fn start(&mut self, make: impl FnOnce() -> F) {
+        if self.deadline.over().is_none() {
             self.body.set(Some(make()));
         }
     }

@@ -6,6 +6,7 @@ use crate::retryable::arguments::{self, Argument, Lending, mutable_reference};
 use crate::retryable::attr::Options;
 use crate::retryable::model::RetriedFunction;
 use crate::retryable::rebind;
+use crate::retryable::settle::Settle;
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -120,22 +121,6 @@ const fn is_mutable(lending: Lending) -> bool {
     !matches!(lending, Lending::Shared | Lending::Owned)
 }
 
-/// The expressions that a turn of the loop consists of.
-pub(super) struct Turn<'a> {
-    pub(super) private: &'a TokenStream,
-    pub(super) call: &'a TokenStream,
-    /// The code that waits until a retry is due.
-    pub(super) wait: &'a TokenStream,
-    /// The future of an attempt.
-    pub(super) attempt: &'a TokenStream,
-    /// The policy's directive for an outcome.
-    pub(super) directive: &'a TokenStream,
-    /// A reference to the place for the last outcome.
-    pub(super) last: &'a TokenStream,
-    /// The code that settles an outcome.
-    pub(super) settle: &'a TokenStream,
-}
-
 /// Returns the setup of the race before the loop.
 pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream) -> TokenStream {
     let crate_path = &retried.crate_path;
@@ -174,44 +159,53 @@ pub(super) fn context(context: &Ident, private: &TokenStream) -> (TokenStream, T
     )
 }
 
+/// The expressions that a turn of the loop consists of.
+pub(super) struct Turn<'a> {
+    pub(super) private: &'a TokenStream,
+    pub(super) call: &'a TokenStream,
+    /// The code that waits until a retry is due.
+    pub(super) wait: &'a TokenStream,
+    /// The future of an attempt.
+    pub(super) attempt: &'a TokenStream,
+    /// The policy's directive for an outcome.
+    pub(super) directive: &'a TokenStream,
+    /// A reference to the place for the last outcome.
+    pub(super) last: &'a TokenStream,
+    pub(super) settle: &'a Settle<'a>,
+}
+
 impl Turn<'_> {
-    /// Returns a turn of the loop, in which an attempt starts. The turn ends if a hedge follows, or if an outcome is settled.
+    /// Returns a turn of the loop: one attempt.
     pub(super) fn expand(&self, retried: &RetriedFunction) -> TokenStream {
         let Self { private, call, wait, attempt, directive, last, settle } = self;
-        let [operation, race, deadline, result, settled, raced, directed] =
-            ["operation", "race", "deadline", "outcome", "settled", "raced", "directive"].map(local);
-        let next = retried.context.as_ref().map(|name| context(name, private).0);
+        let [operation, race, raced, result, state, end] =
+            ["operation", "race", "raced", "outcome", "context", "end"].map(local);
+        let none = quote!(::core::option::Option::None);
+        let (next, contexts) = match &retried.context {
+            None => (None, none.clone()),
+            Some(name) => (Some(context(name, private).0), quote!(::core::option::Option::Some(&mut #state))),
+        };
+        let (beginning, on_retry) = match settle.on_failure() {
+            None => (none, quote!(|_, _| {})),
+            Some((beginning, on_retry)) => (quote!(::core::option::Option::Some(#beginning)), on_retry),
+        };
+        let value = settle.tell_end(&end);
         // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
-        let step = quote!(#private::step(#call, &mut #operation, &mut #race, #last, #raced));
-        let step = respan(step, retried.outcome.span());
+        let proceed = respan(quote!(#private::proceed), retried.outcome.span());
+        let proceeding = respan(quote!(#call, &mut #operation, (&mut #race, #raced), #last), retried.outcome.span());
         quote! {
-            if !#private::Race::is_hedge(&#race) { #wait }
-            let #settled = if #private::Race::unrecovered(&mut #race, &#operation, #last) {
-                ::core::option::Option::Some(::core::option::Option::None)
-            } else {
-            let #deadline = #private::deadline(#call, &mut #operation);
-            #next
-            #private::start(&mut #race, #deadline, #attempt);
-            loop {
-                let #raced = (&mut #race).await;
-                match #step {
-                    #private::Step::Wait => {}
-                    #private::Step::Hedge => break ::core::option::Option::None,
-                    #private::Step::Over => break ::core::option::Option::Some(::core::option::Option::None),
-                    #private::Step::Ended => {
-                        let ::core::option::Option::Some(#result) = #private::Race::outcome(&#race) else { continue };
-                        let #settled = #private::ended(#call, #directive, &mut #operation, &mut #race);
-                        if ::core::option::Option::is_some(&#settled) {
-                            break ::core::option::Option::Some(#settled);
-                        }
-                    }
-                }
-            } };
-            let (::core::option::Option::Some(#directed), ::core::option::Option::Some(#result)) = (#settled, #private::Race::take(&mut #race))
-            else {
-                continue
-            };
-            #settle
+            if #private::Race::is_attempt_due(&#race) {
+                if !#private::Race::is_hedge(&#race) { #wait }
+                #private::begin_attempt(#call, &mut #operation, &mut #race, #last);
+                #next
+                #private::start(&mut #race, #attempt);
+            }
+            let #raced = (&mut #race).await;
+            if let ::core::option::Option::Some(#end) =
+                #proceed(#proceeding, |#operation, #result| #directive, (#contexts, #beginning), #on_retry)
+            {
+                return #value;
+            }
         }
     }
 }
