@@ -112,6 +112,8 @@ where
         (self.evaluate)(self.operation, outcome)
     }
 
+    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+    #[inline(always)]
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
         let directive = match &mut self.context {
             None => directive,

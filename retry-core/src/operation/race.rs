@@ -244,15 +244,20 @@ where
             None
         } else {
             let directive = form.evaluate(self.outcome.as_ref()?);
-            Some(self.ended(form, directive)?)
+            let settled = self.ended(form, directive);
+            // It is passed on as it is, so that a success does not copy it.
+            settled?;
+            settled
         };
         let outcome = self.outcome.take()?;
         let decision = form.settle(directive, &outcome);
         let (call, operation) = form.parts();
         self.is_attempt_due = true;
-        let mut end = operation.finish(call, decision, last, outcome).break_value()?;
-        end.attempts = end.attempts.max(self.attempts);
-        Some(end)
+        let mut end = operation.finish(call, decision, last, outcome).break_value();
+        if let Some(end) = &mut end {
+            end.attempts = end.attempts.max(self.attempts);
+        }
+        end
     }
 
     /// Begins the delay of the hedge, or the rest of it.

@@ -151,6 +151,8 @@ where
         self.call.call().evaluate(&mut self.operation, &self.call.policy, outcome)
     }
 
+    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+    #[inline(always)]
     fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<F::Outcome>) -> Decision {
         let Self { call, operation, state } = self;
         let Retry { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = call;
