@@ -4,8 +4,8 @@ use crate::hedge::Hedge;
 use crate::observe::{Event, NoHedge};
 use crate::operation::hedging::{Form, OtherToken, Parts};
 use crate::operation::{
-    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, Operation, OperationOf,
-    OptionalObserver, Outcome, Race, RaceOf, Raced, TimeLimits, explored,
+    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, OptionalObserver, Outcome, Race,
+    RaceOf, Raced, State, StateOf, TimeLimits, explored,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
@@ -27,7 +27,7 @@ type Place<'a, F> = Pin<&'a mut Option<F>>;
 #[inline]
 pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
+    operation: &StateOf<S, L, O>,
     hedge: &'static Hedge,
     attempts: [Place<'a, F>; 2],
     sleeps: [Place<'a, L::Sleep<T::Sleep>>; 2],
@@ -40,7 +40,7 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
 #[inline]
 pub fn begin_attempt<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
 ) {
@@ -64,10 +64,10 @@ pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: Retry
 #[inline]
 pub fn proceed<F, S, L, T, O>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     (race, raced): (&mut RaceOf<'_, F, S, L, T>, Raced<L::Cut>),
     last: &mut impl KeptOutcome<F::Output>,
-    evaluate: impl FnMut(&mut OperationOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
+    evaluate: impl FnMut(&mut StateOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
     (context, beginning): (Option<&mut ContextState>, Option<Beginning>),
     on_retry: impl FnOnce(&F::Output, &Event),
 ) -> Option<End<F::Output>>
@@ -85,7 +85,7 @@ where
 /// A function with a hedge, for one step.
 struct Function<'a, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, E, N> {
     call: Call<'a, S, T, O>,
-    operation: &'a mut OperationOf<S, L, O>,
+    operation: &'a mut StateOf<S, L, O>,
     evaluate: E,
     context: Option<&'a mut ContextState>,
     on_retry: Option<(Beginning, N)>,
@@ -97,7 +97,7 @@ where
     T: Timer + Copy,
     L: TimeLimits,
     O: OptionalObserver + Copy,
-    E: FnMut(&mut OperationOf<S, L, O>, &Outcome<R>) -> RetryDirective,
+    E: FnMut(&mut StateOf<S, L, O>, &Outcome<R>) -> RetryDirective,
     N: FnOnce(&R, &Event),
 {
     fn parts(&mut self) -> Parts<'_, S, T, L, O> {
@@ -141,9 +141,6 @@ impl NextContext {
 
 /// Returns the context of the next attempt.
 #[inline]
-pub fn next_context<K: RetryToken, L: TimeLimits, N>(
-    state: &ContextState,
-    operation: &Operation<K, L, N>,
-) -> NextContext {
+pub fn next_context<K: RetryToken, L: TimeLimits, N>(state: &ContextState, operation: &State<K, L, N>) -> NextContext {
     NextContext(super::attempt_context(state, operation))
 }

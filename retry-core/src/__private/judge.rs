@@ -3,7 +3,7 @@
 
 use super::accepted::AcceptedUsage;
 use crate::error::RetryInfo;
-use crate::operation::{Call, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
+use crate::operation::{Call, OptionalObserver, Outcome, StateOf, TimeLimits, explored};
 use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage, policy_fn};
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
@@ -31,7 +31,7 @@ fn judge_standard<R: Judged>(outcome: &Outcome<R>, policy: StandardRetryPolicy) 
 #[inline]
 pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
     policy: &P,
 ) -> RetryDirective
@@ -46,7 +46,7 @@ where
 #[inline]
 pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
     policy: impl Fn(&R) -> RetryDirective,
 ) -> RetryDirective {
@@ -58,7 +58,7 @@ pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optional
 pub fn settle_used<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
     used: impl FnOnce(&R) -> Usage,
 ) -> RetryDirective {

@@ -38,10 +38,10 @@ pub use accepted::{
 pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
-    Call, FunctionName, Name, Operation, Path, anew, attempt, attempt_context, attempt_timeout, begin, begin_within,
-    block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, limited, max_time,
-    observer, place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited_attempts,
-    unreached, until, wait, weigh,
+    Call, FunctionName, Name, Path, State, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
+    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, limited, max_time, observer,
+    place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited_attempts, unreached,
+    until, wait, weigh,
 };
 pub use settle::{
     beginning, cut, cut_unsettled, is_unrecovered, last_outcome, on_end, on_retry, outcome, over, settle,

@@ -1,15 +1,15 @@
 //! Functions with which the expansion of `#[retryable]` runs attempts: thin wrappers of [`Call`]. Through them, rustc reports
 //! a wrong type once, at the user's tokens.
 
-pub use crate::operation::{Call, FunctionName, Name, Operation, Path};
+pub use crate::operation::{Call, FunctionName, Name, Path, State};
 
 use super::accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
     AcceptedTimer, Anew, IntoSpan,
 };
 use crate::operation::{
-    Attempt, AttemptContext, ContextState, Deadline, DeadlineAndSleep, Identified, Limited, OperationOf,
-    OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
+    Attempt, AttemptContext, ContextState, Deadline, DeadlineAndSleep, Identified, Limited, OptionalObserver, Place,
+    StateOf, Stop, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -75,7 +75,7 @@ where
 #[inline]
 pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-) -> OperationOf<S, Unlimited, O> {
+) -> StateOf<S, Unlimited, O> {
     call.begin(Unlimited)
 }
 
@@ -84,19 +84,19 @@ pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
 pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
-) -> OperationOf<S, L, O> {
+) -> StateOf<S, L, O> {
     call.begin(limits)
 }
 
 /// Lets an operation make any number of attempts.
 #[inline]
-pub fn unlimited_attempts<K: RetryToken, L: TimeLimits, N>(operation: &mut Operation<K, L, N>) {
+pub fn unlimited_attempts<K: RetryToken, L: TimeLimits, N>(operation: &mut State<K, L, N>) {
     operation.set_unlimited(true);
 }
 
 /// Returns the place for the last outcome of an operation whose limits don't need one.
 #[inline]
-pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &Operation<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {
+pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &State<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {
     K::kept_outcome()
 }
 
@@ -104,7 +104,7 @@ pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &Operation<K, L, N>) -> impl 
 #[inline]
 pub fn weigh<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     weight: u32,
 ) {
     operation.weigh(call.strategy, weight);
@@ -145,7 +145,7 @@ pub fn stop<S: AcceptedStop<K>, K>(limits: Limited, stop: &S) -> Limited<&Stop> 
 #[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
-    operation: &'c mut OperationOf<S, L, O>,
+    operation: &'c mut StateOf<S, L, O>,
 ) -> Option<Wait<'c, S, T::Sleep>> {
     call.wait(operation)
 }
@@ -154,14 +154,14 @@ pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
 #[inline]
 pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
 ) -> Option<L::Cut> {
     call.block(operation)
 }
 
 /// Returns the place of the attempt that begins now.
 #[inline]
-pub fn place<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Place {
+pub fn place<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Place {
     Place::of(operation)
 }
 
@@ -175,7 +175,7 @@ pub fn context(operation: &impl Identified) -> ContextState {
 #[inline]
 pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
     state: &ContextState,
-    operation: &Operation<K, L, N>,
+    operation: &State<K, L, N>,
 ) -> AttemptContext {
     state.attempt(operation.attempts(), operation.time_left())
 }
@@ -184,7 +184,7 @@ pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
 #[inline]
 pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
 ) -> DeadlineAndSleep<L, T::Sleep> {
     call.deadline(operation)
 }

@@ -3,8 +3,8 @@
 use super::judge::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
-    Beginning, Call, End, Identified, LimitsOn, OnRetry, Operation, OperationOf, OptionalObserver, Outcome, Plain,
-    TimeLimits, explored,
+    Beginning, Call, End, Identified, LimitsOn, OnRetry, OptionalObserver, Outcome, Plain, State, StateOf, TimeLimits,
+    explored,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 #[cold]
 pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
 ) -> ControlFlow<R, Outcome<R>> {
@@ -27,7 +27,7 @@ pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObse
 #[cold]
 pub fn over<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
 ) -> R {
@@ -40,18 +40,18 @@ pub fn over<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObs
 #[cold]
 pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
-    _: &mut OperationOf<S, L, O>,
+    _: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
 ) -> ControlFlow<Outcome<R>, Outcome<R>> {
-    OperationOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
+    StateOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
 }
 
 /// Returns the last outcome of an operation that waited for the service without success, and ends the operation.
 #[inline]
 pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
 ) -> Option<R> {
     let outcome = operation.unrecovered(last)?;
@@ -63,7 +63,7 @@ pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optio
 /// expansion with `on_retry` or `on_end`.
 #[inline]
 pub fn is_unrecovered<R, K: RetryToken, L: TimeLimits, N>(
-    operation: &Operation<K, L, N>,
+    operation: &State<K, L, N>,
     last: &mut impl KeptOutcome<R>,
 ) -> bool {
     operation.is_unrecovered() && last.is_kept()
@@ -87,7 +87,7 @@ pub fn last_outcome<R>(last: &mut impl KeptOutcome<R>) -> Outcome<R> {
 pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<R> {
@@ -105,7 +105,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
 pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<End<R>> {
@@ -118,7 +118,7 @@ pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
 pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
-    operation: &mut OperationOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
     beginning: Beginning,

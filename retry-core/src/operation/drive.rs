@@ -62,8 +62,8 @@
 use super::settle::Decision;
 use super::wait::{Reason, skipped};
 use super::{
-    AttemptContext, Call, ContextState, Driver, Identified, Limited, Name, OperationOf, OptionalObserver, Stop,
-    TimeLimits, Unobserved,
+    AttemptContext, Call, ContextState, Driver, Identified, Limited, Name, OptionalObserver, StateOf, Stop, TimeLimits,
+    Unobserved,
 };
 use crate::limit::EarlyWake;
 use crate::observe::{Observer, OperationId};
@@ -175,7 +175,7 @@ impl<S, C, O> OperationBuilder<S, C, O> {
 /// No order of calls panics. A method that is called at another time than its documentation says changes nothing.
 #[must_use = "an operation does nothing unless it is driven"]
 pub struct Operation<S: RetryStrategy, C: Clock = StdTimer, O: OptionalObserver = Unobserved> {
-    state: OperationOf<S, Limits, O>,
+    state: StateOf<S, Limits, O>,
     surroundings: Surroundings<S, C, O>,
     context: ContextState,
     started: Timestamp,

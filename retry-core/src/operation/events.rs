@@ -2,14 +2,14 @@
 
 use super::driver::Driver;
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, Operation, OptionalObserver, TimeLimits};
+use super::{Call, OptionalObserver, State, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 
-impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Reports the end of the operation after a success.
     #[inline]
     pub(super) fn tell_success<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(

@@ -21,7 +21,7 @@ pub use silent::{Outcome, Place};
 #[cfg(not(feature = "test"))]
 pub(crate) use silent::{driver, evaluated, kept, last, ran, value};
 
-use super::{Operation, TimeLimits};
+use super::{State, TimeLimits};
 use crate::policy::{NoAnswer, RetryDirective, Unanswered};
 
 /// Returns the error that an exploration was given for a request without an answer.

@@ -5,7 +5,7 @@ use super::race::Race;
 use super::release::{ReleaseGuard, TokenState};
 use super::settle::Decision;
 use super::warned::Warned;
-use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Deadline, End, LimitsOn, OptionalObserver, State, StateOf, TimeLimits};
 use crate::hedge::Hedge;
 use crate::limit::Ready;
 use crate::observe::trace::Level;
@@ -46,7 +46,7 @@ pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R
 
 /// A call and its operation.
 pub(crate) type Parts<'a, S, T, L, O> =
-    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut OperationOf<S, L, O>);
+    (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut StateOf<S, L, O>);
 
 /// Permits a hedge unless the policy says that the operation may not be executed twice.
 pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
@@ -118,7 +118,7 @@ pub(crate) struct OtherToken<K> {
     token: TokenState<K>,
 }
 
-impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Makes the operation hold the token of this attempt, if there are two.
     pub(super) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
         if let Some(other) = other
@@ -140,7 +140,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[cold]
     pub(crate) fn buy_hedge<L: TimeLimits>(
         self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
     ) -> Result<OtherToken<S::Token>, NoHedge> {
         if !strategy::retries_enabled() {
             return Err(NoHedge::Disabled);
@@ -176,7 +176,7 @@ static WARNED: Warned = Warned::new();
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Reports that there is no hedge. If the strategy sells none, the first report of a function is a warning.
     #[cold]
-    pub(super) fn tell_not_sent<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, reason: NoHedge) {
+    pub(super) fn tell_not_sent<L: TimeLimits>(self, operation: &StateOf<S, L, O>, reason: NoHedge) {
         let warns = reason == NoHedge::NotSold
             && matches!(operation.token, TokenState::Held(_))
             && Self::is_warning_wanted(&operation.observed)
@@ -187,7 +187,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Reports the end of a race.
     #[cold]
-    pub(super) fn tell_hedge_ended<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, hedge: u32, won: bool) {
+    pub(super) fn tell_hedge_ended<L: TimeLimits>(self, operation: &StateOf<S, L, O>, hedge: u32, won: bool) {
         self.tell(&operation.observed, Level::Debug, hedge, || EventKind::HedgeEnded { won });
     }
 }

@@ -1,7 +1,7 @@
 //! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. A
 //! driver sleeps and runs the body.
 //!
-//! The drivers are the loop that the attribute writes, the runs of closures in `retry`, and the futures in `tower`.
+//! The drivers are the loop that the attribute writes, the runs of closures in `retry`, the futures in `tower`, and `drive` for others.
 
 mod block;
 mod call;
@@ -61,7 +61,7 @@ use std::time::Duration;
 /// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body, and `settle`, which
 /// says whether the outcome is final.
 #[derive(Debug)]
-pub struct Operation<K, L: TimeLimits, N> {
+pub struct State<K, L: TimeLimits, N> {
     token: TokenState<K>,
     /// Whether this is the first attempt and its token, which holds nothing, was not made yet. A flag of its own, because to read it from
     /// the state of the token would take four instructions.
@@ -79,17 +79,17 @@ pub struct Operation<K, L: TimeLimits, N> {
 }
 
 /// The operation of a call with this strategy, these limits and this observer.
-pub(crate) type OperationOf<S, L, O> = Operation<<S as RetryStrategy>::Token, L, <O as OptionalObserver>::State>;
+pub(crate) type StateOf<S, L, O> = State<<S as RetryStrategy>::Token, L, <O as OptionalObserver>::State>;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Begins an operation: starts the time limits and the observation, and acquires the initial token.
     #[inline]
-    pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> OperationOf<S, L, O> {
+    pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> StateOf<S, L, O> {
         limits.start(&self.timer());
         let observed = self.observe();
         let record = Record::begin(self.name(), self.strategy);
         if self.strategy.starts_empty() {
-            return Operation::new(TokenState::Returned, true, limits, observed, record);
+            return State::new(TokenState::Returned, true, limits, observed, record);
         }
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
@@ -98,18 +98,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        Operation::new(token, false, limits, observed, record)
+        State::new(token, false, limits, observed, record)
     }
 }
 
-impl<K, L: TimeLimits, N> Operation<K, L, N> {
+impl<K, L: TimeLimits, N> State<K, L, N> {
     #[inline]
     const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
         Self { token, is_unmade, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
-impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Tells the strategy the weight of the operation. Called before the first attempt.
     #[inline]
     pub(crate) fn weigh<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, weight: u32) {
@@ -163,7 +163,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     }
 }
 
-impl<K, L: TimeLimits, N: Identified> Identified for Operation<K, L, N> {
+impl<K, L: TimeLimits, N: Identified> Identified for State<K, L, N> {
     fn operation_id(&self) -> OperationId {
         self.observed.own.operation_id()
     }

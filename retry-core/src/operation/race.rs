@@ -2,7 +2,7 @@
 
 use super::explored::{self, Outcome, Place};
 use super::hedging::{Form, Lane, OtherToken, Runner, worse};
-use super::{Deadline, End, LimitsOn, Operation, OptionalObserver, TimeLimits};
+use super::{Deadline, End, LimitsOn, OptionalObserver, State, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::RetryDirective;
@@ -110,7 +110,7 @@ where
     /// Creates a race without attempts. The places are for the attempts, their time limits, and the delay.
     #[inline]
     pub(crate) fn new<L: TimeLimits, N>(
-        operation: &Operation<K, L, N>,
+        operation: &State<K, L, N>,
         hedge: &'static Hedge,
         [first, second]: [Pin<&'a mut Option<F>>; 2],
         [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
@@ -156,7 +156,7 @@ where
     #[inline]
     pub(crate) fn unrecovered<L: TimeLimits, N>(
         &mut self,
-        operation: &Operation<K, L, N>,
+        operation: &State<K, L, N>,
         last: &mut impl KeptOutcome<F::Output>,
     ) -> bool {
         self.outcome = operation.unrecovered(last);

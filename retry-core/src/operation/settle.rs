@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Plain};
 use super::release::{Progress, ReleaseGuard, TokenState};
-use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, TimeLimits, explored};
+use super::{Call, LimitsOn, OptionalObserver, Outcome, State, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -32,7 +32,7 @@ pub struct End<R> {
     pub(crate) reason: Option<RetryError>,
 }
 
-impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Returns the outcome of an attempt, and whether the time is over: then it is the outcome of the operation.
     #[inline]
     pub(crate) fn attempted<R>(
@@ -83,7 +83,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         }
     }
 
-    /// Settles an outcome, as [`settle`](Operation::settle) does. There is no directive if the time is over.
+    /// Settles an outcome, as [`settle`](State::settle) does. There is no directive if the time is over.
     #[inline]
     pub(crate) fn settle_or_end<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,

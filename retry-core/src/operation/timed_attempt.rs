@@ -1,7 +1,7 @@
 //! An attempt with a time limit.
 
 use super::release::ReleaseGuard;
-use super::{Call, Limited, OperationOf, OptionalObserver, StopHandle, TimeLimits, Unlimited};
+use super::{Call, Limited, OptionalObserver, StateOf, StopHandle, TimeLimits, Unlimited};
 use crate::strategy::RetryStrategy;
 use crate::time::{TimedOut, Timer};
 use std::convert::Infallible;
@@ -41,7 +41,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// There is no sleep if there is no limit, or if no time is left. In the second case, the attempt is polled once.
     #[inline]
-    pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
+    pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
         if let Some(cut) = operation.stopped {
             return (Deadline::Over(cut), None);
         }

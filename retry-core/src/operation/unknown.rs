@@ -1,6 +1,6 @@
 //! The evaluation of an outcome by the policy, and the warning about an error that the policy does not know.
 
-use super::OperationOf;
+use super::StateOf;
 use super::call::{Call, OptionalObserver};
 use super::explored::{self, Outcome};
 use super::time_limits::TimeLimits;
@@ -21,7 +21,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     pub(crate) fn evaluate<R, L: TimeLimits>(
         self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
         policy: &(impl RetryPolicy<R> + ?Sized),
         outcome: &Outcome<R>,
     ) -> RetryDirective {
@@ -41,7 +41,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[cold]
     fn warn<'o, L: TimeLimits>(
         self,
-        operation: &OperationOf<S, L, O>,
+        operation: &StateOf<S, L, O>,
         error: impl FnOnce() -> Option<&'o (dyn Error + 'static)>,
     ) {
         if Self::is_warning_wanted(&operation.observed) && WARNED.is_first(self.name().get()) {

@@ -2,7 +2,7 @@
 
 use super::record::SkippedWait;
 use super::release::{Progress, ReleaseGuard, TokenState};
-use super::{Call, Operation, OperationOf, OptionalObserver, Stop, TimeLimits};
+use super::{Call, OptionalObserver, State, StateOf, Stop, TimeLimits};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -46,7 +46,7 @@ pub(super) enum Reason {
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     #[cold]
     fn new<L: TimeLimits, N>(
-        operation: &'a mut Operation<S::Token, L, N>,
+        operation: &'a mut State<S::Token, L, N>,
         strategy: &'a S,
         timer: &impl Timer<Sleep = Z>,
         (delay, reason): (Duration, Reason),
@@ -123,17 +123,17 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
     /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
+    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
         let wait = self.next_wait(operation)?;
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
     /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait calls
-    /// [`release`](Operation::release).
+    /// [`release`](State::release).
     #[cfg(feature = "tower")]
     pub(crate) fn unguarded_wait<L: TimeLimits>(
         self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
     ) -> Option<Waiting<(), T::Sleep>> {
         Some(self.wait(operation)?.unguarded())
     }
@@ -142,7 +142,7 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the token has a delay before its attempt.
     #[inline]
-    fn has_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
+    fn has_delay<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
         guard.disarm();
@@ -155,7 +155,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// The path of an attempt without a limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    pub(super) fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    pub(super) fn next_wait<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
@@ -204,7 +204,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    fn next_delay<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
@@ -221,7 +221,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[cold]
     fn hold_back<L: TimeLimits>(
         self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
         wait: Duration,
         wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
@@ -265,11 +265,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 ///
 /// A wait that a limiter can end early is not skipped, because its length is only a bound.
 #[inline]
-pub(super) fn skipped<K, L: TimeLimits, N>(
-    operation: &mut Operation<K, L, N>,
-    delay: Duration,
-    reason: Reason,
-) -> Reason {
+pub(super) fn skipped<K, L: TimeLimits, N>(operation: &mut State<K, L, N>, delay: Duration, reason: Reason) -> Reason {
     if !matches!(reason, Reason::Limiter(Some(_)))
         && let Some(wait) = SkippedWait::begin(delay)
     {

@@ -6,7 +6,7 @@ use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::{Call, Decision, End, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
+use crate::operation::{Call, Decision, End, LimitsOn, OptionalObserver, Outcome, StateOf, TimeLimits, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -125,7 +125,7 @@ where
 /// A call that has begun.
 struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L: TimeLimits> {
     call: Retry<S, F, P, T, O, L>,
-    operation: OperationOf<S, L, O>,
+    operation: StateOf<S, L, O>,
     state: F::State,
 }
 

@@ -4,7 +4,7 @@ use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAt
 use super::{Function, Retry};
 use crate::observe::Report;
 use crate::operation::{
-    Call, End, KeptOutcome, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored,
+    Call, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, Place, StateOf, TimeLimits, explored,
 };
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
@@ -183,12 +183,12 @@ where
     #[inline]
     fn conclude(
         &mut self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
         state: &mut F::State,
         last: &mut impl KeptOutcome<F::Outcome>,
         attempted: Result<Outcome<F::Outcome>, L::Cut>,
     ) -> ControlFlow<End<F::Outcome>> {
-        let (outcome, is_over) = OperationOf::<S, L, O>::attempted(attempted, last);
+        let (outcome, is_over) = StateOf::<S, L, O>::attempted(attempted, last);
         self.settle(operation, state, last, outcome, is_over)
     }
 
@@ -196,7 +196,7 @@ where
     #[inline]
     fn settle(
         &mut self,
-        operation: &mut OperationOf<S, L, O>,
+        operation: &mut StateOf<S, L, O>,
         state: &mut F::State,
         last: &mut impl KeptOutcome<F::Outcome>,
         outcome: Outcome<F::Outcome>,

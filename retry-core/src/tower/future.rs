@@ -3,7 +3,7 @@
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::operation::explored::{self, Outcome, Place};
 use crate::operation::{
-    Attempt, Deadline, Driver, End, LimitsOn, OperationOf, OptionalObserver, Plain, TimeLimits, Waiting,
+    Attempt, Deadline, Driver, End, LimitsOn, OptionalObserver, Plain, StateOf, TimeLimits, Waiting,
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
@@ -48,7 +48,7 @@ enum Stage<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> {
 
 /// An operation that is under way.
 struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> {
-    operation: OperationOf<S, L, O>,
+    operation: StateOf<S, L, O>,
     /// State for the function that changes the requests of attempts.
     state: X,
     wait: Option<Waiting<(), T::Sleep>>,
@@ -149,7 +149,7 @@ where
             sender.stop();
             let sent = Sent { was_sent: limit.is_sent, is_repeatable: request.is_some() };
             let call = settings.call();
-            let (outcome, is_over) = OperationOf::<S, L, O>::attempted(attempted, last);
+            let (outcome, is_over) = StateOf::<S, L, O>::attempted(attempted, last);
             let directive = (!is_over).then(|| call.evaluate(&mut running.operation, &settings.policy, &outcome));
             if let ControlFlow::Break(end) = running.settle::<P, C, A, Req, _>(settings, last, outcome, directive, sent)
             {

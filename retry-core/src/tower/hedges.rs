@@ -5,7 +5,7 @@ use super::{ChangeRequest, CloneRequest, PolicyOf, RetryLayer, RetryService, Set
 use crate::hedge::Hedge;
 use crate::observe::NoHedge;
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::{Decision, LimitsOn, OperationOf, OptionalObserver, Outcome, TimeLimits};
+use crate::operation::{Decision, LimitsOn, OptionalObserver, Outcome, StateOf, TimeLimits};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::{Clock, Timer};
@@ -247,7 +247,7 @@ where
     L: TimeLimits,
 {
     settings: Settings<S, P, C, A, T, O, L>,
-    operation: OperationOf<S, L, O>,
+    operation: StateOf<S, L, O>,
     /// State for the function that changes the requests of attempts.
     state: A::State,
     /// The request of the next attempt. `None` if the request can't be cloned.

@@ -1,6 +1,6 @@
 //! Attempts of builds without the feature `test`. In debug builds, nested operations are seen.
 
-use super::{NoAnswer, Operation, RetryDirective, TimeLimits, Unanswered};
+use super::{NoAnswer, RetryDirective, State, TimeLimits, Unanswered};
 use crate::operation::nesting::Mark;
 #[cfg(debug_assertions)]
 use std::pin::Pin;
@@ -16,13 +16,13 @@ pub struct Place(Mark);
 
 impl Place {
     #[inline]
-    pub(crate) fn of<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
+    pub(crate) fn of<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
         Self(operation.record.mark())
     }
 
     /// Returns the place of the attempts of an operation with a hedge.
     #[inline]
-    pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
+    pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
         Self::of(operation)
     }
 
