@@ -1,5 +1,6 @@
 //! Requests with a hedge: the layer and its service, the hedge of a request, and the operation of a request.
 
+use super::choice::{With, sealed};
 use super::future::Sent;
 use super::{ChangeRequest, CloneRequest, PolicyOf, RetryLayer, RetryService, Settings, StrategyOf};
 use crate::hedge::Hedge;
@@ -84,11 +85,11 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///     .hedge_with(|request: &Request| is_read(request).then_some(&READS));
     /// ```
     #[must_use]
-    pub const fn hedge_with<Req, F>(self, hedge: F) -> HedgedLayer<Self, HedgeWith<F>>
+    pub const fn hedge_with<Req, F>(self, hedge: F) -> HedgedLayer<Self, With<F>>
     where
         F: Fn(&Req) -> Option<&'static Hedge>,
     {
-        HedgedLayer { retries: self, hedge: HedgeWith(hedge) }
+        HedgedLayer { retries: self, hedge: With(hedge) }
     }
 }
 
@@ -153,12 +154,7 @@ impl<R> fmt::Debug for HedgedFuture<R> {
     }
 }
 
-mod sealed {
-    #[expect(unnameable_types, reason = "a seal")]
-    pub trait Sealed {}
-}
-
-/// The hedges of requests of type `Req`: [`SameHedge`] or [`HedgeWith`]. This trait is sealed.
+/// The hedges of requests of type `Req`: [`SameHedge`] or [`With`]. This trait is sealed.
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
@@ -193,13 +189,7 @@ impl<Req> HedgeOf<Req> for SameHedge {
     }
 }
 
-/// A hedge for some requests, from a function; see [`RetryLayer::hedge_with`](super::RetryLayer::hedge_with).
-#[derive(Clone, Copy, Debug)]
-pub struct HedgeWith<F>(F);
-
-impl<F> sealed::Sealed for HedgeWith<F> {}
-
-impl<Req, F: Fn(&Req) -> Option<&'static Hedge>> HedgeOf<Req> for HedgeWith<F> {
+impl<Req, F: Fn(&Req) -> Option<&'static Hedge>> HedgeOf<Req> for With<F> {
     fn hedge_of(&self, request: &Req) -> Option<&'static Hedge> {
         (self.0)(request)
     }

@@ -1,9 +1,6 @@
 //! The layer and its settings.
 
-use super::{
-    BeforeAttempt, ByClone, CloneWith, IntoHandle, PolicyWith, RetryService, SamePolicy, Settings, Unchanged,
-    WeightWith,
-};
+use super::{IntoHandle, RetryService, Same, Settings, WeightWith, With};
 use crate::observe::Observer;
 use crate::operation::{AttemptContext, Limited, Name, Stop, TimeLimits, Unlimited, Unobserved};
 use crate::policy::StandardRetryPolicy;
@@ -16,9 +13,9 @@ use tower_layer::Layer;
 #[derive(Clone, Debug)]
 pub struct RetryLayer<
     S,
-    P = SamePolicy<StandardRetryPolicy>,
-    C = ByClone,
-    A = Unchanged,
+    P = Same<StandardRetryPolicy>,
+    C = Same,
+    A = Same,
     T = DefaultTimer,
     O = Unobserved,
     L = Unlimited,
@@ -50,9 +47,9 @@ impl<S: RetryStrategy> RetryLayer<S> {
             settings: Settings {
                 name: Name::Given("tower"),
                 strategy,
-                policy: SamePolicy(StandardRetryPolicy::new()),
-                clone: ByClone,
-                change: Unchanged,
+                policy: Same(StandardRetryPolicy::new()),
+                clone: Same(()),
+                change: Same(()),
                 timer: DEFAULT_TIMER,
                 observer: Unobserved,
                 limits: Unlimited,
@@ -61,7 +58,7 @@ impl<S: RetryStrategy> RetryLayer<S> {
     }
 }
 
-impl<S, C, A, T, O, L> RetryLayer<S, SamePolicy<StandardRetryPolicy>, C, A, T, O, L> {
+impl<S, C, A, T, O, L> RetryLayer<S, Same<StandardRetryPolicy>, C, A, T, O, L> {
     /// Sets whether the requests are idempotent, which means that they may be executed twice; see
     /// [`StandardRetryPolicy::idempotent`].
     #[must_use]
@@ -98,10 +95,10 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// let layer = RetryLayer::new(&API).policy(policy_fn(judge::<Error>));
     /// ```
     #[must_use]
-    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, SamePolicy<Q>, C, A, T, O, L> {
+    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, C, A, T, O, L> {
         let Settings { name, strategy, policy: _, clone, change, timer, observer, limits } = self.settings;
         RetryLayer {
-            settings: Settings { name, strategy, policy: SamePolicy(policy), clone, change, timer, observer, limits },
+            settings: Settings { name, strategy, policy: Same(policy), clone, change, timer, observer, limits },
         }
     }
 
@@ -125,10 +122,10 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// });
     /// ```
     #[must_use]
-    pub fn policy_with<Req, Q, F: Fn(&Req) -> Q>(self, policy: F) -> RetryLayer<S, PolicyWith<F>, C, A, T, O, L> {
+    pub fn policy_with<Req, Q, F: Fn(&Req) -> Q>(self, policy: F) -> RetryLayer<S, With<F>, C, A, T, O, L> {
         let Settings { name, strategy, policy: _, clone, change, timer, observer, limits } = self.settings;
         RetryLayer {
-            settings: Settings { name, strategy, policy: PolicyWith(policy), clone, change, timer, observer, limits },
+            settings: Settings { name, strategy, policy: With(policy), clone, change, timer, observer, limits },
         }
     }
 
@@ -137,10 +134,10 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// A request for which it returns `None` is sent once. If a retry would follow, the operation stops with the reason
     /// [`NotRepeatable`](crate::RetryError::NotRepeatable) instead, and takes nothing from the quota.
     #[must_use]
-    pub fn clone_with<F>(self, clone: F) -> RetryLayer<S, P, CloneWith<F>, A, T, O, L> {
+    pub fn clone_with<F>(self, clone: F) -> RetryLayer<S, P, With<F>, A, T, O, L> {
         let Settings { name, strategy, policy, clone: _, change, timer, observer, limits } = self.settings;
         RetryLayer {
-            settings: Settings { name, strategy, policy, clone: CloneWith(clone), change, timer, observer, limits },
+            settings: Settings { name, strategy, policy, clone: With(clone), change, timer, observer, limits },
         }
     }
 
@@ -168,12 +165,12 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// let layer = RetryLayer::new(&API).before_attempt(set_headers);
     /// ```
     #[must_use]
-    pub fn before_attempt<Req, F>(self, change: F) -> RetryLayer<S, P, C, BeforeAttempt<F>, T, O, L>
+    pub fn before_attempt<Req, F>(self, change: F) -> RetryLayer<S, P, C, With<F>, T, O, L>
     where
         F: Fn(&mut Req, AttemptContext),
     {
         let Settings { name, strategy, policy, clone, change: _, timer, observer, limits } = self.settings;
-        let change = BeforeAttempt(change);
+        let change = With(change);
         RetryLayer { settings: Settings { name, strategy, policy, clone, change, timer, observer, limits } }
     }
 

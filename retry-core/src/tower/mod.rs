@@ -95,6 +95,7 @@
 //! status often arrives in the trailers, after the response. Use the attribute [`retryable`](macro@crate::retryable) on a
 //! function that makes the call.
 
+mod choice;
 mod future;
 mod handle;
 mod hedges;
@@ -106,12 +107,13 @@ mod service;
 mod weight;
 mod without_retries;
 
+pub use choice::{Same, With};
 pub use future::ResponseFuture;
 pub use handle::{IntoHandle, Static};
-pub use hedges::{HedgeOf, HedgeWith, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
+pub use hedges::{HedgeOf, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
 pub use layer::RetryLayer;
-pub use policy::{PolicyOf, PolicyWith, SamePolicy};
-pub use request::{BeforeAttempt, ByClone, ChangeRequest, CloneRequest, CloneWith, Unchanged};
+pub use policy::PolicyOf;
+pub use request::{ChangeRequest, CloneRequest};
 pub use service::RetryService;
 pub use weight::{StrategyOf, WeightWith};
 pub use without_retries::{WithoutRetriesFuture, WithoutRetriesLayer, WithoutRetriesService};

@@ -1,13 +1,9 @@
 //! The policies of requests: one for all of them, or one from a function.
 
+use super::choice::{Same, With, sealed};
 use crate::policy::RetryPolicy;
 
-mod sealed {
-    #[expect(unnameable_types, reason = "a seal")]
-    pub trait Sealed {}
-}
-
-/// The policies of requests of type `Req`, whose outcomes are of type `R`: [`SamePolicy`] or [`PolicyWith`]. This trait is
+/// The policies of requests of type `Req`, whose outcomes are of type `R`: [`Same`] or [`With`]. This trait is
 /// sealed.
 ///
 /// ```
@@ -34,13 +30,7 @@ pub trait PolicyOf<Req, R>: sealed::Sealed {
     fn policy_of(&self, request: &Req) -> Self::Policy;
 }
 
-/// The same policy for all requests. This is the default.
-#[derive(Clone, Copy, Debug)]
-pub struct SamePolicy<P>(pub(super) P);
-
-impl<P> sealed::Sealed for SamePolicy<P> {}
-
-impl<Req, R, P: RetryPolicy<R> + Clone> PolicyOf<Req, R> for SamePolicy<P> {
+impl<Req, R, P: RetryPolicy<R> + Clone> PolicyOf<Req, R> for Same<P> {
     type Policy = P;
 
     fn policy_of(&self, _: &Req) -> P {
@@ -48,13 +38,7 @@ impl<Req, R, P: RetryPolicy<R> + Clone> PolicyOf<Req, R> for SamePolicy<P> {
     }
 }
 
-/// A policy for each request, from a function; see [`RetryLayer::policy_with`](super::RetryLayer::policy_with).
-#[derive(Clone, Copy, Debug)]
-pub struct PolicyWith<F>(pub(super) F);
-
-impl<F> sealed::Sealed for PolicyWith<F> {}
-
-impl<Req, R, P: RetryPolicy<R>, F: Fn(&Req) -> P> PolicyOf<Req, R> for PolicyWith<F> {
+impl<Req, R, P: RetryPolicy<R>, F: Fn(&Req) -> P> PolicyOf<Req, R> for With<F> {
     type Policy = P;
 
     fn policy_of(&self, request: &Req) -> P {

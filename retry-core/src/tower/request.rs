@@ -1,15 +1,11 @@
 //! Ways to clone a request, so that it can be sent again, and to change the request of each attempt.
 
+use super::choice::{Same, With, sealed};
 use crate::operation::{AttemptContext, ContextState, Identified};
 use crate::policy::RetryDirective;
 use std::time::Duration;
 
-mod sealed {
-    #[expect(unnameable_types, reason = "a seal")]
-    pub trait Sealed {}
-}
-
-/// A way to clone requests of type `R`: [`ByClone`] or [`CloneWith`]. This trait is sealed.
+/// A way to clone requests of type `R`: [`Same`] or [`With`]. This trait is sealed.
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
@@ -32,31 +28,19 @@ pub trait CloneRequest<R>: sealed::Sealed {
     fn clone_request(&self, request: &R) -> Option<R>;
 }
 
-/// Clones requests that are [`Clone`]. This is the default.
-#[derive(Clone, Copy, Debug)]
-pub struct ByClone;
-
-impl sealed::Sealed for ByClone {}
-
-impl<R: Clone> CloneRequest<R> for ByClone {
+impl<R: Clone> CloneRequest<R> for Same {
     fn clone_request(&self, request: &R) -> Option<R> {
         Some(request.clone())
     }
 }
 
-/// Clones requests with a function; see [`RetryLayer::clone_with`](super::RetryLayer::clone_with).
-#[derive(Clone, Copy, Debug)]
-pub struct CloneWith<F>(pub(super) F);
-
-impl<F> sealed::Sealed for CloneWith<F> {}
-
-impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for CloneWith<F> {
+impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for With<F> {
     fn clone_request(&self, request: &R) -> Option<R> {
         (self.0)(request)
     }
 }
 
-/// A way to change the requests of attempts, of type `R`: [`Unchanged`] or [`BeforeAttempt`]. This trait is sealed.
+/// A way to change the requests of attempts, of type `R`: [`Same`] or [`With`]. This trait is sealed.
 ///
 /// ```
 /// use retry_core::tower::RetryLayer;
@@ -88,13 +72,7 @@ pub trait ChangeRequest<R>: sealed::Sealed {
     fn remember(state: &mut Self::State, directive: RetryDirective) -> RetryDirective;
 }
 
-/// Sends each request as it is. This is the default.
-#[derive(Clone, Copy, Debug)]
-pub struct Unchanged;
-
-impl sealed::Sealed for Unchanged {}
-
-impl<R> ChangeRequest<R> for Unchanged {
+impl<R> ChangeRequest<R> for Same {
     type State = ();
 
     fn begin(_: &impl Identified) {}
@@ -106,13 +84,7 @@ impl<R> ChangeRequest<R> for Unchanged {
     }
 }
 
-/// Changes requests with a function; see [`RetryLayer::before_attempt`](super::RetryLayer::before_attempt).
-#[derive(Clone, Copy, Debug)]
-pub struct BeforeAttempt<F>(pub(super) F);
-
-impl<F> sealed::Sealed for BeforeAttempt<F> {}
-
-impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for BeforeAttempt<F> {
+impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for With<F> {
     type State = ContextState;
 
     fn begin(operation: &impl Identified) -> ContextState {
