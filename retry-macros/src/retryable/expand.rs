@@ -1,8 +1,8 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::hedge_option::{self, Turn};
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::model::{Policy, RetriedFunction};
+use crate::retryable::race::{self, Turn};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::settle::{Over, Settle};
 use crate::retryable::strategy::{Dependency, Own};
@@ -77,7 +77,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (race_setup, turn) = if let Some(hedge) = &retried.hedge {
         let (call, wait, attempt) = (&retried_call, &parts.wait(), &attempt(retried));
         let turn = Turn { private: &private, call, wait, attempt, directive: &directive, last: &last, settle: &settle };
-        (Some(hedge_option::setup(hedge, retried, call)), turn.expand(retried))
+        (Some(race::setup(hedge, retried, call)), turn.expand(retried))
     } else {
         (None, turn(retried, &parts, is_limited, context.as_ref(), &settle.expand()))
     };
@@ -342,7 +342,7 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     }
     let borrows = borrows(retried);
     let context = match (&retried.hedge, &retried.context) {
-        (Some(_), Some(name)) => Some(hedge_option::context(name, &private).1),
+        (Some(_), Some(name)) => Some(race::context(name, &private).1),
         _ => None,
     };
     let block = block(quote! {

@@ -2,10 +2,10 @@
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::Written;
-use crate::retryable::arguments::{self, Argument, Lending};
+use crate::retryable::arguments::{self, Argument, Lending, mutable_reference};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
-use crate::retryable::hedge_option;
+use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limit;
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind;
@@ -41,7 +41,7 @@ pub(super) fn validate(
             .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
-    hedge_option::judge(&options, &function.sig, &arguments, diagnostics);
+    check_hedge(&options, &function.sig, &arguments, diagnostics);
     if form.is_none() {
         judge_names(options.context.as_ref(), &options.clone, &arguments, &function.sig, diagnostics);
     }
@@ -279,4 +279,65 @@ fn context_argument<'a>(signature: &'a Signature, name: &Ident) -> Option<&'a Pa
         }
         _ => None,
     })
+}
+
+/// Reports what prevents two attempts at the same time.
+fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument], diagnostics: &mut Diagnostics) {
+    let Some(hedge) = &options.hedge_option else { return };
+    if options.blocking.is_some() {
+        diagnostics.error(
+            hedge,
+            "a hedge runs beside the first attempt, and a function that blocks can only run one at a time; remove `hedge`, or \
+             make the function async",
+        );
+    }
+    match (options.idempotent, &options.idempotent_option) {
+        (Some(true), _) => {}
+        (Some(false), Some(option)) => diagnostics.error(
+            option,
+            "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
+        ),
+        _ => diagnostics.error(
+            hedge,
+            "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",
+        ),
+    }
+    if let (Some(Hedge::Fixed(delay)), Some((limit, time))) = (&options.hedge, options.limits.shortest())
+        && *delay >= time
+    {
+        diagnostics.error(
+            hedge.value(),
+            format!(
+                "`hedge` is not shorter than `{limit}`, which cuts the first attempt before a hedge is sent; write a shorter \
+                 delay, or remove `hedge`"
+            ),
+        );
+    }
+    let name = &signature.ident;
+    let mut refuse = |place: &dyn ToTokens, what: &str| {
+        diagnostics.error(
+            place,
+            format!(
+                "two attempts of `{name}` can run at the same time, and can't share {what}; take a shared reference or an owned \
+                 value, or remove `hedge`"
+            ),
+        );
+    };
+    if let Some(receiver) = signature.receiver().filter(|_| is_mutable(arguments::receiver(signature))) {
+        refuse(receiver, "`&mut self`");
+    }
+    for Argument { ident, .. } in arguments.iter().filter(|argument| is_mutable(argument.lending)) {
+        let typed = signature.inputs.iter().find_map(|input| match input {
+            FnArg::Typed(argument) if matches!(&*argument.pat, Pat::Ident(pattern) if pattern.ident == *ident) => {
+                mutable_reference(&argument.ty)
+            }
+            _ => None,
+        });
+        let place: &dyn ToTokens = typed.map_or(ident, |reference| reference);
+        refuse(place, &format!("the `&mut` argument `{ident}`"));
+    }
+}
+
+const fn is_mutable(lending: Lending) -> bool {
+    !matches!(lending, Lending::Shared | Lending::Owned)
 }
