@@ -227,28 +227,41 @@ where
             self.lane = lane;
             form.parts().1.turn_to(lane, &mut self.other);
         }
-        let is_over = match happened {
-            Happened::Unrecovered => true,
-            Happened::Ended(_) => false,
-            Happened::Cut(_, cut) => self.cut(form, last, cut),
+        let mut is_over = false;
+        match happened {
+            Happened::Ended(_) => {}
+            Happened::Unrecovered => is_over = true,
+            Happened::Cut(_, cut) => {
+                let flow = L::cut(cut, || last.take());
+                is_over = flow.is_break();
+                let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = flow;
+                self.outcome = Some(match self.failed.take_if(|_| is_over) {
+                    Some((failed, _)) => failed,
+                    None => explored::ran(outcome),
+                });
+                if is_over {
+                    self.end(form, false);
+                }
+            }
             Happened::Waits => {
-                self.delay_hedge(self.hedge.delay(), form);
+                let delay = self.hedge.delay();
+                self.delay_hedge(delay, form.parts().0.timer().sleep(delay));
                 return None;
             }
             Happened::Due(waker) => {
                 self.due(form, &mut Context::from_waker(&waker));
                 return None;
             }
-        };
-        let directive = if is_over {
-            None
-        } else {
-            let directive = form.evaluate(self.outcome.as_ref()?);
-            let settled = self.ended(form, directive);
+        }
+        let mut directive = None;
+        if !is_over {
+            directive = self.ended(form.evaluate(self.outcome.as_ref()?));
             // It is passed on as it is, so that a success does not copy it.
-            settled?;
-            settled
-        };
+            let succeeded = matches!(directive?, RetryDirective::Succeed { .. });
+            if self.is_hedge() {
+                self.end(form, succeeded);
+            }
+        }
         let outcome = self.outcome.take()?;
         let decision = form.settle(directive, &outcome);
         let (call, operation) = form.parts();
@@ -261,13 +274,9 @@ where
     }
 
     /// Begins the delay of the hedge, or the rest of it.
-    fn delay_hedge<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
-        &mut self,
-        time: Duration,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-    ) {
+    fn delay_hedge(&mut self, time: Duration, sleep: D) {
         self.delay = self.delay.saturating_add(time);
-        self.due.set(Some(form.parts().0.timer().sleep(time)));
+        self.due.set(Some(sleep));
         self.is_polled = true;
     }
 
@@ -283,8 +292,7 @@ where
         let bought = match self.hedge.reached(self.delay) {
             Due::Later(rest) => {
                 self.is_open = true;
-                self.delay_hedge(rest, form);
-                return;
+                return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
             }
             Due::AllSlow => Err(NoHedge::AllSlow),
             Due::Now => form.buy_hedge(context),
@@ -298,37 +306,11 @@ where
         }
     }
 
-    /// Deals with an attempt that was cut. Returns whether the time of the operation is over.
-    #[cold]
-    fn cut<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: LimitsOn<F::Output, Cut = C>, O: OptionalObserver>(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        last: &mut impl KeptOutcome<F::Output>,
-        cut: C,
-    ) -> bool {
-        match L::cut(cut, || last.take()) {
-            ControlFlow::Continue(outcome) => {
-                self.outcome = Some(explored::ran(outcome));
-                false
-            }
-            ControlFlow::Break(outcome) => {
-                let failed = self.failed.take().map(|(failed, _)| failed);
-                self.outcome = Some(failed.unwrap_or_else(|| explored::ran(outcome)));
-                self.end(form, false);
-                true
-            }
-        }
-    }
-
     /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
     #[inline]
-    fn ended<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        directive: RetryDirective,
-    ) -> Option<RetryDirective> {
+    fn ended(&mut self, directive: RetryDirective) -> Option<RetryDirective> {
         if self.is_hedge() {
-            return self.ended_of_two(form, directive);
+            return self.ended_of_two(directive);
         }
         // The attempt has ended, so there is nothing else to stop.
         self.due.set(None);
@@ -339,34 +321,28 @@ where
     }
 
     #[cold]
-    fn ended_of_two<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        directive: RetryDirective,
-    ) -> Option<RetryDirective> {
+    fn ended_of_two(&mut self, directive: RetryDirective) -> Option<RetryDirective> {
         let other_runs = match self.lane {
             Lane::First => self.second.is_running(),
             Lane::Hedge => self.first.is_running(),
         };
-        let directive = match directive {
-            RetryDirective::Succeed { .. } => directive,
-            RetryDirective::Fail { .. } if self.lane == Lane::First => directive,
+        match directive {
+            RetryDirective::Succeed { .. } => Some(directive),
+            RetryDirective::Fail { .. } if self.lane == Lane::First => Some(directive),
             RetryDirective::Fail { .. } => {
                 self.outcome = None;
                 let (outcome, directive) = self.failed.take()?;
                 self.outcome = Some(outcome);
-                directive
+                Some(directive)
             }
             RetryDirective::Retry { .. } if other_runs => {
                 self.failed = self.outcome.take().map(|outcome| (outcome, directive));
-                return None;
+                None
             }
             RetryDirective::Retry { .. } => {
-                self.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
+                Some(self.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive)))
             }
-        };
-        self.end(form, matches!(directive, RetryDirective::Succeed { .. }));
-        Some(directive)
+        }
     }
 
     /// Ends the race, and drops the attempts that still run. The operation continues with the token of the attempt that

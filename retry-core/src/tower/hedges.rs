@@ -16,7 +16,6 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -221,7 +220,14 @@ where
     let spare = requests.spare.clone();
     requests.prepared = Some(Prepared { service: mem::replace(&mut requests.spare, spare), is_ready: true });
     let attempt = |requests: &mut Requests<'_, Svc, Req, S, P, C, A, T, O, L>, number, time_left| {
-        let (prepared, request) = requests.next(number, time_left);
+        let mut request = mem::replace(&mut requests.next, requests.clone.take());
+        if let Some(request) = &mut request {
+            requests.settings.change.change(request, &requests.state, number, time_left);
+        }
+        let unprepared = || Prepared { service: requests.spare.clone(), is_ready: false };
+        let prepared = requests.prepared.take().unwrap_or_else(unprepared);
+        // If the service is ready, it takes the request when the attempt is polled first, which is now.
+        is_sent.store(prepared.is_ready, Ordering::Relaxed);
         send(prepared, request, is_sent)
     };
     hedging::drive(&mut requests, &mut None, hedge, attempt).await.outcome
@@ -265,29 +271,6 @@ where
         if !self.is_sent.load(Ordering::Relaxed) {
             self.operation.release(self.settings.call());
         }
-    }
-}
-
-impl<Svc, Req, S, P, C, A, T, O, L> Requests<'_, Svc, Req, S, P, C, A, T, O, L>
-where
-    Svc: Clone,
-    S: RetryStrategy,
-    A: ChangeRequest<Req>,
-    T: Clock,
-    O: OptionalObserver,
-    L: TimeLimits,
-{
-    /// Returns the service and the request of the attempt that begins now.
-    fn next(&mut self, number: u32, time_left: Option<Duration>) -> (Prepared<Svc>, Option<Req>) {
-        let mut request = mem::replace(&mut self.next, self.clone.take());
-        if let Some(request) = &mut request {
-            self.settings.change.change(request, &self.state, number, time_left);
-        }
-        let unprepared = || Prepared { service: self.spare.clone(), is_ready: false };
-        let prepared = self.prepared.take().unwrap_or_else(unprepared);
-        // If the service is ready, it takes the request when the attempt is polled first, which is now.
-        self.is_sent.store(prepared.is_ready, Ordering::Relaxed);
-        (prepared, request)
     }
 }
 
