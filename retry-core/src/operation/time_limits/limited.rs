@@ -17,8 +17,8 @@ pub struct Limited<H = ()> {
     /// The time limit of the operation. When the operation starts, it is shortened to the time until the deadline.
     max_time: Option<Duration>,
     deadline: Option<Timestamp>,
-    /// Whether `max_time` comes from the deadline.
-    is_deadline: bool,
+    /// Whether `max_time` comes from the time limit or from the deadline.
+    limit: TimeLimit,
     /// The time that is left of `max_time`; `None` once it is over.
     left: Option<Duration>,
     /// The time at which `left` was updated; `None` before the operation begins.
@@ -64,7 +64,7 @@ impl Limited {
             attempt_timeout: None,
             max_time: None,
             deadline: None,
-            is_deadline: false,
+            limit: TimeLimit::Operation,
             left: None,
             updated: None,
             is_first: true,
@@ -77,9 +77,8 @@ impl Limited {
 impl<H: StopHandle> Limited<H> {
     /// Sets the handle that can stop the operation.
     pub(crate) fn with_handle<J>(self, stop: J) -> Limited<J> {
-        let Self { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop: _, was_stopped } =
-            self;
-        Limited { attempt_timeout, max_time, deadline, is_deadline, left, updated, is_first, stop, was_stopped }
+        let Self { attempt_timeout, max_time, deadline, limit, left, updated, is_first, stop: _, was_stopped } = self;
+        Limited { attempt_timeout, max_time, deadline, limit, left, updated, is_first, stop, was_stopped }
     }
 
     /// Updates and returns the time that is left; `None` if the limit is over. If the clock was set back, the time that
@@ -95,7 +94,7 @@ impl<H: StopHandle> Limited<H> {
 
     /// Returns the cut at the end of this limit on the operation.
     const fn over(&self, max_time: Duration) -> TimedOut {
-        TimedOut::new(if self.is_deadline { TimeLimit::Deadline } else { TimeLimit::Operation }, max_time)
+        TimedOut::new(self.limit, max_time)
     }
 
     /// Returns the cut of an operation that was stopped, and remembers it.
@@ -123,9 +122,8 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
         if let Some(left) = self.deadline.map(|deadline| deadline.saturating_since(now))
             && self.max_time.is_none_or(|max_time| left < max_time)
         {
-            (self.max_time, self.is_deadline) = (Some(left), true);
+            (self.max_time, self.left, self.limit) = (Some(left), Some(left), TimeLimit::Deadline);
         }
-        self.left = self.max_time;
     }
 
     fn remaining(&mut self, clock: &impl Clock) -> Option<Duration> {
@@ -162,10 +160,13 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
     }
 
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {
-        let attempt = self.attempt_timeout.map(|time| (time, TimedOut::new(TimeLimit::Attempt, time)));
-        let Some(max_time) = self.max_time else { return attempt };
+        let attempt = |time| (time, TimedOut::new(TimeLimit::Attempt, time));
+        let Some(max_time) = self.max_time else { return self.attempt_timeout.map(attempt) };
         let left = self.left.unwrap_or_default();
-        Some(attempt.filter(|(time, _)| *time < left).unwrap_or_else(|| (left, self.over(max_time))))
+        Some(match self.attempt_timeout {
+            Some(time) if time < left => attempt(time),
+            _ => (left, self.over(max_time)),
+        })
     }
 
     fn attempt_timeout(&self) -> Option<Duration> {
@@ -193,7 +194,7 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
     }
 
     fn with_max_time(self, time: Duration) -> Self {
-        Self { max_time: Some(time), ..self }
+        Self { max_time: Some(time), left: Some(time), ..self }
     }
 
     fn with_deadline(self, deadline: Timestamp) -> Self {
