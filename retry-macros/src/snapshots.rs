@@ -69,7 +69,7 @@ fn a_function() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::retry_core::__private::judge(&__outcome),
+                        ::retry_core::__private::evaluate(&__outcome),
                         &mut __operation,
                         &mut __last,
                         __outcome,
@@ -155,7 +155,7 @@ fn a_method_with_all_options() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
                         my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                        my::retry::__private::judge_idempotent(&__outcome, false),
+                        my::retry::__private::evaluate_idempotent(&__outcome, false),
                         &mut __operation,
                         &mut __last,
                         __outcome,
@@ -214,7 +214,7 @@ fn a_function_with_a_strategy_of_its_own() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                        ::retry_core::__private::judge(&__outcome),
+                        ::retry_core::__private::evaluate(&__outcome),
                         &mut __operation,
                         &mut __last,
                         __outcome,
@@ -273,7 +273,7 @@ fn a_strategy_from_a_call() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                        ::retry_core::__private::judge(&__outcome),
+                        ::retry_core::__private::evaluate(&__outcome),
                         &mut __operation,
                         &mut __last,
                         __outcome,
@@ -296,7 +296,7 @@ fn limits_an_observer_and_a_context() {
             attempt_timeout = self.timeout,
             observer = METRICS,
             context = context,
-            policy = |outcome| judge(outcome)
+            policy = |outcome| evaluate(outcome)
         ),
         quote! {
             async fn get(&self) -> Result<Object, StoreError> {
@@ -379,14 +379,14 @@ fn limits_an_observer_and_a_context() {
                             .with_observer(::retry_core::__private::static_observer(&METRICS)),
                         __context
                             .remember(
-                                ::retry_core::__private::judge_by(
+                                ::retry_core::__private::evaluate_by(
                                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                         .with_observer(
                                             ::retry_core::__private::static_observer(&METRICS),
                                         ),
                                     &mut __operation,
                                     &__outcome,
-                                    |outcome| judge(outcome),
+                                    |outcome| evaluate(outcome),
                                 ),
                             ),
                         &mut __operation,
@@ -452,9 +452,9 @@ fn a_weight_and_what_was_used() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                        ::retry_core::__private::settle_used(
+                        ::retry_core::__private::used_by(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                            ::retry_core::__private::judge(&__outcome),
+                            ::retry_core::__private::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             |__outcome| ::retry_core::__private::used(
@@ -535,7 +535,7 @@ fn a_function_that_blocks() {
                             .with_blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
-                        ::retry_core::__private::judge(&__outcome),
+                        ::retry_core::__private::evaluate(&__outcome),
                         &mut __operation,
                         &mut __last,
                         __outcome,
@@ -552,11 +552,11 @@ fn a_function_that_blocks() {
 fn a_function_for_failures_with_limits() {
     retried(
         quote!(strategy = STORE, max_time = "30s", on_retry = log),
-        quote! {
+        quote!(
             async fn get(client: &Client) -> Result<Object, StoreError> {
                 client.send().await
             }
-        },
+        ),
         &expect![[r#"
             async fn get(client: &Client) -> Result<Object, StoreError> {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
@@ -632,7 +632,9 @@ fn a_function_for_failures_with_limits() {
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                            ::core::option::Option::Some(
+                                ::retry_core::__private::evaluate(&__outcome),
+                            )
                         },
                         &mut __operation,
                         &mut __last,
@@ -710,7 +712,9 @@ fn a_closure_for_the_end() {
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                            ::core::option::Option::Some(
+                                ::retry_core::__private::evaluate(&__outcome),
+                            )
                         },
                         &mut __operation,
                         &mut __last,
@@ -798,7 +802,9 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                            ::core::option::Option::Some(
+                                ::retry_core::__private::evaluate(&__outcome),
+                            )
                         },
                         &mut __operation,
                         &mut __last,
@@ -894,7 +900,7 @@ fn a_method_that_async_trait_has_changed() {
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
-                            ::retry_core::__private::judge(&__outcome),
+                            ::retry_core::__private::evaluate(&__outcome),
                             &mut __operation,
                             &mut __last,
                             __outcome,
@@ -958,7 +964,7 @@ fn a_function_that_names_its_block() {
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            ::retry_core::__private::judge(&__outcome),
+                            ::retry_core::__private::evaluate(&__outcome),
                             &mut __operation,
                             &mut __last,
                             __outcome,
@@ -1040,7 +1046,7 @@ fn a_hedge() {
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
-                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                        |__operation, __outcome| ::retry_core::__private::evaluate_idempotent(
                             __outcome,
                             true,
                         ),
@@ -1154,7 +1160,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
-                        |__operation, __outcome| ::retry_core::__private::judge_idempotent(
+                        |__operation, __outcome| ::retry_core::__private::evaluate_idempotent(
                             __outcome,
                             true,
                         ),

@@ -1,6 +1,6 @@
 //! The types of fields that hold a server's status or error code.
 
-use super::verdict::{PartialClassification, verdict};
+use super::classified::{PartialClassification, classification};
 use crate::classify::{Classification, aws, http};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -95,7 +95,7 @@ pointers!(&T, Box<T>, Rc<T>, Arc<T>);
 
 /// Classifies an error code. An unknown code gives no answers. The status helps to determine the fault.
 pub fn error_code(code: Option<&str>, status: Option<u16>) -> PartialClassification {
-    verdict(&known_code(code, status))
+    classification(&known_code(code, status))
 }
 
 /// Classifies a response of a server by its error code if that is known, and otherwise by its status. `wait` is the
@@ -103,7 +103,7 @@ pub fn error_code(code: Option<&str>, status: Option<u16>) -> PartialClassificat
 pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> PartialClassification {
     let status = status.map(|status| code.map_or(status, |code| aws::documented_status(code, status)));
     let by_status = || status.map(|status| http::status_with(status, wait));
-    verdict(&known_code(code, status).or_else(by_status))
+    classification(&known_code(code, status).or_else(by_status))
 }
 
 fn known_code(code: Option<&str>, status: Option<u16>) -> Option<Classification> {

@@ -2,20 +2,20 @@
 
 mod accepted;
 mod answer_field;
+mod classified;
+mod evaluate;
 mod hedge;
-mod judge;
 mod retryable;
 mod said;
 mod settle;
 mod source_field;
-mod verdict;
 mod wait_field;
 
 // Items for `#[derive(RetryInfo)]`.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
+pub use classified::{Classified, PartialClassification, SafeField, classification, inner};
 pub use said::{Said, Say, said};
 pub use source_field::{SourceField, source};
-pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // Items for `#[retryable]`, and the types of its values, and the bounds of methods that calls don't have.
@@ -35,8 +35,8 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
     AcceptedTimer, AcceptedUsage, Anew, IntoSpan, Pointer,
 };
+pub use evaluate::{Evaluable, Fallible, evaluate, evaluate_by, evaluate_idempotent, evaluate_with, used, used_by};
 pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
-pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used, used};
 pub use retryable::{
     Call, FunctionName, Name, Path, State, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
     blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, limited, max_time, observer,

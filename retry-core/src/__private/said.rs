@@ -1,6 +1,6 @@
 //! What the fields of an error with derived impls say.
 
-use super::verdict::PartialClassification;
+use super::classified::PartialClassification;
 use crate::error::{ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;
 

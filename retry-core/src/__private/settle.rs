@@ -1,6 +1,6 @@
 //! Functions with which the expansion of `#[retryable]` settles an outcome and calls `on_retry` and `on_end`.
 
-use super::judge::Fallible;
+use super::evaluate::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
     Beginning, Call, End, Identified, LimitsOn, OnRetry, OptionalObserver, Outcome, Plain, State, StateOf, TimeLimits,

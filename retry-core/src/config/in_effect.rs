@@ -68,7 +68,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
         clock: &dyn Clock,
     ) -> Result<Self::Token, RetryError> {
         let resolved = self.resolved();
-        self.limited.judge(&resolved.settings, &self.in_effect(&resolved), token, failure, clock)
+        self.limited.decide(&resolved.settings, &self.in_effect(&resolved), token, failure, clock)
     }
 
     #[inline]

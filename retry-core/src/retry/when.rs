@@ -18,7 +18,7 @@ pub struct NoRetryAfter;
 
 impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for WhenPolicy<W> {
     fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
-        judge(outcome, &self.when, |_| None)
+        evaluate(outcome, &self.when, |_| None)
     }
 
     fn is_idempotent(&self) -> Option<bool> {
@@ -32,7 +32,7 @@ where
     H: Fn(&E) -> Option<Duration>,
 {
     fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
-        judge(outcome, &self.when, &self.retry_after)
+        evaluate(outcome, &self.when, &self.retry_after)
     }
 
     fn is_idempotent(&self) -> Option<bool> {
@@ -40,7 +40,7 @@ where
     }
 }
 
-fn judge<O, E>(
+fn evaluate<O, E>(
     outcome: &Result<O, E>,
     when: impl Fn(&E) -> bool,
     retry_after: impl Fn(&E) -> Option<Duration>,

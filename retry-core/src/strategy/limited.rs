@@ -149,7 +149,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
     /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they were
     /// changed while it runs.
     #[inline]
-    pub(crate) fn judge(
+    pub(crate) fn decide(
         &self,
         settings: &StandardRetrySettings,
         backoff: &impl BackoffStrategy,
@@ -166,9 +166,14 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         }
         let unpaid = self.limiter.failed(&mut place, self.failed_send(settings, backoff, failure), clock);
         let standard = match unpaid {
-            None => {
-                self.standard.judge::<true>(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?
-            }
+            None => self.standard.decide::<true>(
+                settings,
+                backoff,
+                token,
+                failure,
+                clock,
+                self.limiter.uncounted(&place),
+            )?,
             Some(Unpaid { delay, is_over, holds_too_long }) => {
                 if holds_too_long {
                     let name = RetryStrategy::name(&self.standard);
@@ -277,7 +282,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<Self::Token, RetryError> {
-        self.judge(&self.standard.settings(), self.standard.backoff_strategy(), token, failure, clock)
+        self.decide(&self.standard.settings(), self.standard.backoff_strategy(), token, failure, clock)
     }
 
     #[inline]

@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
             (None, _) => (None, None),
         };
         let with = with.map(|with| {
-            let verdict = self.with_verdict(with);
-            quote!(.set_with(#krate::__private::verdict(#verdict)))
+            let classification = self.with_verdict(with);
+            quote!(.set_with(#krate::__private::classification(#classification)))
         });
         let safe = safe.map(|field| {
             let safe = self.trait_call(field, "SafeField", "safety");

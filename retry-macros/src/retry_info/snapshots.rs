@@ -389,7 +389,7 @@ fn a_status_and_a_code() {
 fn verdicts_and_a_source() {
     derived(
         quote! {
-            #[retry(throttling, fault = "server", with = Self::judge, crate = my::retry)]
+            #[retry(throttling, fault = "server", with = Self::evaluate, crate = my::retry)]
             struct JobError<E> {
                 #[retry(safe)]
                 r#final: Option<bool>,
@@ -466,7 +466,9 @@ fn verdicts_and_a_source() {
                         Self { r#final: __field0, cause: __field1, .. } => {
                             my::retry::__private::said()
                                 .set_with(
-                                    my::retry::__private::verdict(&Self::judge(__field0, __field1)),
+                                    my::retry::__private::classification(
+                                        &Self::evaluate(__field0, __field1),
+                                    ),
                                 )
                                 .set_safe(
                                     <Option<

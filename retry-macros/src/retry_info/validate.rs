@@ -24,7 +24,7 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
             (Answers::default(), vec![case])
         }
     };
-    let cases = cases.into_iter().filter_map(|case| judge(case, container, is_read, diagnostics)).collect();
+    let cases = cases.into_iter().filter_map(|case| check(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
     Model { ident, generics, crate_path, cases }
 }
@@ -90,7 +90,7 @@ fn cut_attempt_without_label(case: &Case, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn judge(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+fn check(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagnostics) -> Option<model::Case> {
     let found = diagnostics.count();
     contradictions(case.options.safe.as_ref(), case.options.never.as_ref(), diagnostics);
     let marks = Marks::of(&case.fields);

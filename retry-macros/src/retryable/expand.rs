@@ -182,16 +182,16 @@ fn directive(
     match &retried.policy {
         Policy::Standard { idempotent } => {
             let evaluated = match idempotent {
-                None => quote!(#private::judge(#outcome)),
-                Some(idempotent) => quote!(#private::judge_idempotent(#outcome, #idempotent)),
+                None => quote!(#private::evaluate(#outcome)),
+                Some(idempotent) => quote!(#private::evaluate_idempotent(#outcome, #idempotent)),
             };
             // Whether the policy can evaluate the outcome depends on the return type, too.
             respan(evaluated, retried.outcome.span())
         }
-        Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, #outcome, #closure)),
+        Policy::Closure(closure) => quote!(#private::evaluate_by(#call, #operation, #outcome, #closure)),
         Policy::Value(policy) => {
-            let judge = respan(quote!(#private::judge_with), policy.span());
-            let evaluated = quote_spanned!(policy.span()=> #judge(#call, #operation, #outcome, &#policy));
+            let evaluate = respan(quote!(#private::evaluate_with), policy.span());
+            let evaluated = quote_spanned!(policy.span()=> #evaluate(#call, #operation, #outcome, &#policy));
             // A policy that is made here is dropped before the strategy gets the failure. So a panic of its `Drop`
             // loses no retry.
             let directive = local("directive");

@@ -34,7 +34,7 @@ pub(super) fn validate(
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
         _ => signature::outcome(&function.sig.output),
     };
-    judge_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
+    check_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
     if options.policy.is_none() && outcome.is_none() {
         let name = &function.sig.ident;
         diagnostics
@@ -43,7 +43,7 @@ pub(super) fn validate(
     let mut arguments = arguments::take_arguments(&mut function.sig);
     check_hedge(&options, &function.sig, &arguments, diagnostics);
     if form.is_none() {
-        judge_names(options.context.as_ref(), &options.clone, &arguments, &function.sig, diagnostics);
+        check_names(options.context.as_ref(), &options.clone, &arguments, &function.sig, diagnostics);
     }
     let (blocking, mut body) = match form? {
         Form::Async => (false, Body::whole(&function)),
@@ -91,7 +91,7 @@ pub(super) fn validate(
         blocking: _,
         crate_path,
     } = options;
-    judge_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
+    check_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
     declare_mut_for(&quote!(#on_retry #on_end), &mut arguments, &mut body, &mut function.sig);
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
@@ -223,7 +223,7 @@ fn mutable_receiver(receiver: impl ToTokens, diagnostics: &mut Diagnostics) {
     diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
 }
 
-fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagnostics) {
+fn check_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagnostics) {
     if let Some(receiver) = signature::mutable_receiver(signature) {
         mutable_receiver(receiver, diagnostics);
     }
@@ -240,7 +240,7 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
 }
 
 /// Checks the names in the options: those in `clone` must be arguments, and the name of the context must not be one.
-fn judge_names(
+fn check_names(
     context: Option<&Ident>,
     clone: &[Ident],
     arguments: &[Argument],

@@ -46,6 +46,6 @@ impl Weighing {
         let place = used.span();
         let told = respan(quote!(#private::used), place);
         let told = quote_spanned!(place=> #told(#outcome, #used));
-        quote!(#private::settle_used(#call, #directive, #operation, #result, |#outcome| #told))
+        quote!(#private::used_by(#call, #directive, #operation, #result, |#outcome| #told))
     }
 }

@@ -134,7 +134,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     /// quota hears of its refusal, and can warn.
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
-    pub(crate) fn judge<const WARNS: bool>(
+    pub(crate) fn decide<const WARNS: bool>(
         &self,
         settings: &StandardRetrySettings,
         backoff: &impl BackoffStrategy,
@@ -176,7 +176,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
     }
 
-    /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
+    /// Returns the delay of the retry after a failure, as [`decide`](Self::decide) would grant it. It is zero if there would
     /// be no retry.
     pub(crate) fn delay_of(
         &self,
@@ -249,7 +249,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         if !failure.was_sent() {
             self.give_back(&token);
         }
-        self.judge::<WARNS>(&self.settings, &self.backoff, token, failure, clock, 0)
+        self.decide::<WARNS>(&self.settings, &self.backoff, token, failure, clock, 0)
     }
 
     /// Returns the wait that the server asked for, with its jitter and without a backoff; zero if it asked for none.

@@ -10,7 +10,7 @@ use std::time::Duration;
     label = "the fn under `with` returns this",
     note = "return a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
 )]
-pub trait Verdict {
+pub trait Classified {
     /// Returns whether the request may be sent again, if known.
     fn safety(&self) -> Option<RetrySafety>;
 
@@ -20,19 +20,19 @@ pub trait Verdict {
     }
 }
 
-impl Verdict for bool {
+impl Classified for bool {
     fn safety(&self) -> Option<RetrySafety> {
         Some(if *self { RetrySafety::Yes } else { RetrySafety::No })
     }
 }
 
-impl Verdict for RetrySafety {
+impl Classified for RetrySafety {
     fn safety(&self) -> Option<RetrySafety> {
         Some(*self)
     }
 }
 
-impl Verdict for Classification {
+impl Classified for Classification {
     fn safety(&self) -> Option<RetrySafety> {
         Some(self.is_retry_safe())
     }
@@ -42,7 +42,7 @@ impl Verdict for Classification {
     }
 }
 
-impl<V: Verdict> Verdict for Option<V> {
+impl<V: Classified> Classified for Option<V> {
     fn safety(&self) -> Option<RetrySafety> {
         self.as_ref()?.safety()
     }
@@ -52,7 +52,7 @@ impl<V: Verdict> Verdict for Option<V> {
     }
 }
 
-impl<V: Verdict> Verdict for &V {
+impl<V: Classified> Classified for &V {
     fn safety(&self) -> Option<RetrySafety> {
         (**self).safety()
     }
@@ -73,8 +73,8 @@ pub struct PartialClassification {
 /// Returns the answers of a classification. The expansion reads it only through this function, so that rustc reports a
 /// wrong type once.
 #[inline]
-pub fn verdict<V: Verdict>(verdict: &V) -> PartialClassification {
-    PartialClassification { safety: verdict.safety(), all: verdict.all() }
+pub fn classification<V: Classified>(classification: &V) -> PartialClassification {
+    PartialClassification { safety: classification.safety(), all: classification.all() }
 }
 
 impl PartialClassification {
@@ -124,7 +124,7 @@ pub trait SafeField {
 
 impl SafeField for bool {
     fn safety(&self) -> Option<RetrySafety> {
-        Verdict::safety(self)
+        Classified::safety(self)
     }
 }
 

@@ -11,25 +11,25 @@ use crate::time::Clock;
 /// Evaluates an outcome by the standard policy.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
-pub fn judge<R: Judged>(outcome: &Outcome<R>) -> RetryDirective {
-    judge_standard(outcome, StandardRetryPolicy::new())
+pub fn evaluate<R: Evaluable>(outcome: &Outcome<R>) -> RetryDirective {
+    evaluate_standard(outcome, StandardRetryPolicy::new())
 }
 
 /// Evaluates an outcome by the standard policy of an operation that is idempotent or not.
 #[inline]
-pub fn judge_idempotent<R: Judged>(outcome: &Outcome<R>, idempotent: bool) -> RetryDirective {
-    judge_standard(outcome, StandardRetryPolicy::new().idempotent(idempotent))
+pub fn evaluate_idempotent<R: Evaluable>(outcome: &Outcome<R>, idempotent: bool) -> RetryDirective {
+    evaluate_standard(outcome, StandardRetryPolicy::new().idempotent(idempotent))
 }
 
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
-fn judge_standard<R: Judged>(outcome: &Outcome<R>, policy: StandardRetryPolicy) -> RetryDirective {
-    explored::evaluated(outcome, |outcome| outcome.judged_by(&policy), |failure| R::no_answer(&policy, failure))
+fn evaluate_standard<R: Evaluable>(outcome: &Outcome<R>, policy: StandardRetryPolicy) -> RetryDirective {
+    explored::evaluated(outcome, |outcome| outcome.evaluated_by(&policy), |failure| R::no_answer(&policy, failure))
 }
 
 /// Evaluates an outcome by a policy. The first unknown error of a function is reported.
 #[inline]
-pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn evaluate_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
@@ -41,10 +41,10 @@ where
     call.evaluate(operation, policy, outcome)
 }
 
-/// Evaluates an outcome by a closure, as [`judge_with`] does. The outcome comes first, so that the closure's argument
+/// Evaluates an outcome by a closure, as [`evaluate_with`] does. The outcome comes first, so that the closure's argument
 /// needs no type.
 #[inline]
-pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn evaluate_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
@@ -55,7 +55,7 @@ pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optional
 
 /// Tells the strategy what the attempt used of a limit on weights, and returns the same directive.
 #[inline]
-pub fn settle_used<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn used_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut StateOf<S, L, O>,
@@ -81,9 +81,9 @@ pub fn used<R, U: AcceptedUsage>(outcome: &R, used: impl FnOnce(&R) -> U) -> Usa
     label = "a retried function returns a `Result`",
     note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
 )]
-pub trait Judged: Fallible {
+pub trait Evaluable: Fallible {
     /// Returns the policy's directive for this outcome.
-    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
+    fn evaluated_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
 
     /// Returns what the policy makes of a failure of an exploration.
     fn no_answer(policy: &StandardRetryPolicy, failure: NoAnswer) -> Unanswered<Self>
@@ -91,10 +91,10 @@ pub trait Judged: Fallible {
         Self: Sized;
 }
 
-impl<T, E: RetryInfo> Judged for Result<T, E> {
+impl<T, E: RetryInfo> Evaluable for Result<T, E> {
     #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
     #[inline(always)]
-    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
+    fn evaluated_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
         policy.evaluate(self)
     }
 
