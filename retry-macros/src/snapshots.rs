@@ -551,7 +551,7 @@ fn a_function_that_blocks() {
 #[test]
 fn a_function_for_failures_with_limits() {
     retried(
-        quote!(strategy = STORE, max_time = "30s", on_retry = log),
+        quote!(strategy = STORE, max_time = LIMIT, on_retry = log),
         quote!(
             async fn get(client: &Client) -> Result<Object, StoreError> {
                 client.send().await
@@ -564,10 +564,7 @@ fn a_function_for_failures_with_limits() {
                 );
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::max_time(
-                        ::retry_core::__private::limited(),
-                        ::core::time::Duration::new(30u64, 0u32),
-                    ),
+                    ::retry_core::__private::max_time(::retry_core::__private::limited(), LIMIT),
                 );
                 let mut __last = ::core::option::Option::None;
                 let __beginning = ::retry_core::__private::beginning(
