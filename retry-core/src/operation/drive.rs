@@ -24,7 +24,9 @@
 //! # struct Crashed;
 //! # impl ErrorInfo for Crashed { fn fault(&self) -> ErrorFault { ErrorFault::Server } }
 //! # impl RetryInfo for Crashed {}
-//! # fn send(attempt: u32) -> Result<u32, Crashed> { if attempt == 1 { Err(Crashed) } else { Ok(7) } }
+//! # fn send(attempt: u32) -> Result<u32, Crashed> {
+//! #     if attempt == 1 { Err(Crashed) } else { Ok(7) }
+//! # }
 //! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! /// Wakes a thread. An event loop writes to its queue instead.
