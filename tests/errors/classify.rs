@@ -3,12 +3,8 @@
 
 mod aws;
 mod chain;
-mod grpc;
 mod io;
-mod llm;
 mod rate_limit;
-mod redis;
-mod sqlstate;
 
 use crate::support::{millis, secs};
 use retry_core::classify::{Classification, http};
@@ -19,7 +15,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use ErrorFault::{Client, Other, Server};
 use RetrySafety::{Maybe, No, Yes};
 
-fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classification {
+pub(crate) fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classification {
     let mut verdict = Classification::new(safety).with_fault(fault);
     for flag in flags.split_whitespace() {
         verdict = match flag {
@@ -71,7 +67,8 @@ fn every_status_is_classified_as_in_its_row() {
 /// This test does not compile if the names and the shapes differ.
 #[test]
 fn a_function_with_known_in_its_name_can_have_no_answer_and_the_other_tables_always_have_one() {
-    use retry_core::classify::{aws, chain, grpc, io, known_redis, known_sqlstate, otlp};
+    use retry_clients::codes::{grpc, known_redis, known_sqlstate, otlp};
+    use retry_core::classify::{aws, chain, io};
     use std::io::ErrorKind;
 
     let by_status: [fn(u16) -> Classification; 2] = [http::status, aws::status];

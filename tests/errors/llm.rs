@@ -1,14 +1,15 @@
 //! Services for language models: the codes of each dialect, and the headers that they add.
 
-use super::verdict;
+use crate::classify::verdict;
 use crate::support::{millis, secs};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proptest::prelude::*;
-use retry_core::classify::http::{self as plain, RateLimit};
-use retry_core::classify::llm::{
+use retry_clients::codes::grpc;
+use retry_clients::llm::{
     anthropic, duration, known_google, known_openai, response, response_rate_limit, response_token_limit,
 };
-use retry_core::classify::{Classification, grpc};
+use retry_core::classify::Classification;
+use retry_core::classify::http::{self as plain, RateLimit};
 use retry_core::{ErrorFault, RetryError, RetrySafety, StandardRetryStrategy, retry};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

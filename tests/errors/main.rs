@@ -1,8 +1,10 @@
 //! Errors: what is retried, by labels, tables and policies.
 
 mod classify;
+mod codes;
 mod conflicts;
 mod derive;
+mod llm;
 mod policy;
 
 use tests::support;

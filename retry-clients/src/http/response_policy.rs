@@ -81,11 +81,11 @@ impl<K> ResponsePolicy<K> {
     /// ```
     ///
     /// A layer can't read the body, so a code in the body is ignored. For services of
-    /// [language models](retry_core::classify::llm), this policy reads their headers, such as `x-should-retry`:
+    /// [language models](crate::llm), this policy reads their headers, such as `x-should-retry`:
     ///
     /// ```
     /// use retry_clients::http::ResponsePolicy;
-    /// use retry_core::classify::llm;
+    /// use retry_clients::llm;
     ///
     /// const MODEL: ResponsePolicy =
     ///     ResponsePolicy::new()

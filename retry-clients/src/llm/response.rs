@@ -1,14 +1,12 @@
 //! Classification of whole responses, and their rate limits.
 
 use super::headers::{duration, seconds, time_until};
-use crate::classify::http::types::{only, response_by, should_retry};
-use crate::classify::http::{self, RateLimit};
-use crate::classify::retry_after::{number, server_time};
-use crate::classify::{Classification, http::retry_after};
-use crate::error::RetrySafety;
-use ::http::header::DATE;
+use ::http::header::{AsHeaderName, DATE, RETRY_AFTER};
 use ::http::{HeaderMap, StatusCode};
-use std::time::{Duration, SystemTime};
+use retry_core::RetrySafety;
+use retry_core::classify::Classification;
+use retry_core::classify::http::{self, RateLimit, rate_limit_remaining, retry_after, retry_after_millis};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Classifies a response by the code in its body, its status and its headers.
 ///
@@ -33,8 +31,8 @@ use std::time::{Duration, SystemTime};
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, StatusCode};
+/// use retry_clients::llm;
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::llm;
 /// use std::time::{Duration, SystemTime};
 ///
 /// let mut headers = HeaderMap::new();
@@ -52,7 +50,7 @@ pub fn response(
     known: Option<Classification>,
     now: SystemTime,
 ) -> Classification {
-    let by_status = response_by(seconds_or_date, status, headers, now);
+    let by_status = by_status(status, headers, now);
     let wait = by_status.retry_after().or_else(|| until_used_up_limits_reset(headers, now));
     let known = known.unwrap_or(by_status);
     let verdict = match should_retry(headers, "x-should-retry") {
@@ -73,8 +71,8 @@ pub fn response(
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
+/// use retry_clients::llm::response_rate_limit;
 /// use retry_core::classify::http::RateLimit;
-/// use retry_core::classify::llm::response_rate_limit;
 /// use std::time::{Duration, SystemTime};
 ///
 /// let mut headers = HeaderMap::new();
@@ -95,11 +93,11 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 /// `-output-tokens-`; without them, the limit [in the unit](http::response_limit_in) `tokens`. The resets are read as in
 /// [`response`]; a malformed one is not known.
 ///
-/// A [limiter of weights](crate::limit::PacedLimiter#weights) gets it from the closure `used`, with what the attempt used:
+/// A limiter of weights, such as `retry_core::limit::PacedLimiter`, gets it from the closure `used`, with what the attempt used:
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
-/// use retry_core::classify::llm::response_token_limit;
+/// use retry_clients::llm::response_token_limit;
 /// use retry_core::policy::Usage;
 /// use std::time::SystemTime;
 ///
@@ -126,10 +124,9 @@ pub fn response_token_limit(headers: &HeaderMap, now: SystemTime) -> Option<Rate
 
 /// Returns the limits in this unit that are reported.
 fn reports(unit: Unit, headers: &HeaderMap, now: SystemTime) -> impl Iterator<Item = RateLimit> {
-    let now = server_time(only(headers, DATE), now);
+    let now = server_time(headers, now);
     let limits = LIMITS.iter().filter(move |limit| limit.unit == unit);
-    limits
-        .filter_map(move |limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, now))))
+    limits.filter_map(move |limit| Some(limit.remaining(headers)?.with_reset(limit.reset(headers, now))))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -164,8 +161,9 @@ static LIMITS: [Limit; 6] = [
 ];
 
 impl Limit {
-    fn remaining(&self, headers: &HeaderMap) -> Option<u64> {
-        number(only(headers, self.remaining)?)
+    /// Returns a report without the reset.
+    fn remaining(&self, headers: &HeaderMap) -> Option<RateLimit> {
+        rate_limit_remaining(only(headers, self.remaining)?, None, UNIX_EPOCH)
     }
 
     fn reset(&self, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
@@ -174,12 +172,48 @@ impl Limit {
 }
 
 fn until_used_up_limits_reset(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let now = server_time(only(headers, DATE), now);
-    let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers) == Some(0));
+    let now = server_time(headers, now);
+    let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers).is_some_and(|limit| limit.remaining() == 0));
     used_up.filter_map(|limit| limit.reset(headers, now)).max()
 }
 
-/// Reads a `Retry-After` as [`retry_after`] does, and a number of seconds with a fraction.
-fn seconds_or_date(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
-    retry_after(value, date, now).or_else(|| seconds(value))
+/// Classifies a response as [`http::response`] does, but a `Retry-After` may have a fraction.
+fn by_status(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
+    let plain = http::response(status, headers, now);
+    let Some(wait) = fraction(headers) else { return plain };
+    // Milliseconds come before `Retry-After`, and `http::response` has read them.
+    let has_millis = |name| only(headers, name).and_then(retry_after_millis).is_some();
+    let has_retry_after_millis = ["retry-after-ms", "x-ms-retry-after-ms"].into_iter().any(has_millis);
+    let verdict = if has_retry_after_millis { plain } else { http::status_with(status.as_u16(), Some(wait)) };
+    if has_retry_after_millis || has_millis("x-amz-retry-after") {
+        verdict.with_retry_after(plain.retry_after())
+    } else {
+        verdict
+    }
+}
+
+/// Reads a `Retry-After` in seconds with a fraction, which [`http::response`] ignores.
+fn fraction(headers: &HeaderMap) -> Option<Duration> {
+    only(headers, RETRY_AFTER).filter(|value| value.contains('.')).and_then(seconds)
+}
+
+/// Reads a header in which the server says whether to retry. Returns `None` if it says nothing.
+fn should_retry(headers: &HeaderMap, name: &str) -> Option<bool> {
+    let value = only(headers, name)?.trim_matches([' ', '\t']);
+    [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
+}
+
+/// Returns the time in the `Date` of a response, or `now` if that is missing or malformed.
+fn server_time(headers: &HeaderMap, now: SystemTime) -> SystemTime {
+    // `retry_after` also reads a number of seconds, which is not a date.
+    let date = only(headers, DATE).filter(|date| date.contains(char::is_alphabetic));
+    let since_1970 = date.and_then(|date| retry_after(date, None, UNIX_EPOCH));
+    since_1970.map_or(now, |since_1970| UNIX_EPOCH + since_1970)
+}
+
+/// Returns the value of a header that occurs exactly once and is visible ASCII text.
+fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    if values.next().is_some() { None } else { value.to_str().ok() }
 }

@@ -11,11 +11,7 @@
 //! |---|---|---|---|
 //! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
-//! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by your function | `RESOURCE_EXHAUSTED` with a delay is throttling |
-//! | [`known_sqlstate`] | the SQLSTATE of a database | `with = known_sqlstate` | 40001 is a conflict, 23505 is not retried |
-//! | [`known_redis`] | the error codes of Redis and Valkey | `with = known_redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
-//! | [`llm`] | the errors of services for language models, and their headers | `with`, by your function | `rate_limit_exceeded` is throttling, `insufficient_quota` is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
@@ -73,9 +69,9 @@
 //! ```
 //!
 //! The meaning of a client library's error depends on the phase of the request: connecting, sending, or reading the
-//! response. The crate `retry-clients` knows the errors of several clients. In the repository, run
-//! `cargo run --example http_client` to see it at work with a server that answers, stalls, closes the connection, and
-//! is down.
+//! response. The crate `retry-clients` knows the errors of several clients, and the codes of gRPC, SQL databases, Redis and
+//! services for language models. In the repository, run `cargo run --example http_client` to see it at work with a server
+//! that answers, stalls, closes the connection, and is down.
 //!
 //! # Features
 //!
@@ -87,20 +83,12 @@
 
 pub mod aws;
 pub mod chain;
-mod grpc;
 pub mod http;
 pub mod io;
-pub mod llm;
 mod rate_limit;
-mod redis;
 mod retry_after;
-mod sqlstate;
 #[cfg(all(test, feature = "http"))]
 mod tests;
-
-pub use grpc::{grpc, grpc_pushback, otlp};
-pub use redis::known_redis;
-pub use sqlstate::known_sqlstate;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;
