@@ -64,14 +64,16 @@
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
-//! # Codes
+//! # Codes and headers
 //!
 //! These modules need no client and no feature:
 //!
-//! | module | classifies |
+//! | module | has |
 //! |---|---|
 //! | [`codes`] | the codes of gRPC and OTLP, SQLSTATEs, and the errors of Redis and Valkey |
-//! | [`llm`] | the errors of services for language models. With the feature `http`, which reqwest, hyper-util and ureq turn on, it also reads their headers |
+//! | [`headers`] | the headers that tell a server the number of the attempt and the time left, and the deadline of a caller |
+//! | [`http`] | parsers for `Retry-After`, with dates by the feature `httpdate`, and for reports of rate limits. With the feature `http`, which clients of HTTP turn on, it classifies whole responses |
+//! | [`llm`] | the errors of services for language models, and with the feature `http` their headers |
 //!
 //! # Clients without a module
 //!
@@ -87,7 +89,7 @@ pub mod codes;
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
 mod connect;
 mod forward;
-#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
+pub mod headers;
 pub mod http;
 #[cfg(feature = "hyper1")]
 pub mod hyper1;

@@ -4,6 +4,7 @@ mod classify;
 mod codes;
 mod conflicts;
 mod derive;
+mod headers;
 mod llm;
 mod policy;
 

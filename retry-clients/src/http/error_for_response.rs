@@ -70,7 +70,7 @@ impl<R> ErrorForResponse<R> {
     }
 
     /// Sets a function that classifies the error, in place of
-    /// [`classify::http::response`](retry_core::classify::http::response). It is called once, when the body has been read, and
+    /// [`http::response`](super::response). It is called once, when the body has been read, and
     /// its answer is used everywhere.
     ///
     /// Use it for services that put an error code into the body, such as those for

@@ -1,12 +1,15 @@
 //! Classification of whole responses, and their rate limits.
 
 use super::headers::{duration, seconds, time_until};
-use ::http::header::{AsHeaderName, DATE, RETRY_AFTER};
+use crate::http;
+use crate::http::responses::{only, response_by, should_retry};
+use crate::http::retry_after::{number, retry_after, server_time};
+use ::http::header::DATE;
 use ::http::{HeaderMap, StatusCode};
 use retry_core::RetrySafety;
 use retry_core::classify::Classification;
-use retry_core::classify::http::{self, RateLimit, rate_limit_remaining, retry_after, retry_after_millis};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use retry_core::classify::http::RateLimit;
+use std::time::{Duration, SystemTime};
 
 /// Classifies a response by the code in its body, its status and its headers.
 ///
@@ -50,7 +53,7 @@ pub fn response(
     known: Option<Classification>,
     now: SystemTime,
 ) -> Classification {
-    let by_status = by_status(status, headers, now);
+    let by_status = response_by(seconds_or_date, status, headers, now);
     let wait = by_status.retry_after().or_else(|| until_used_up_limits_reset(headers, now));
     let known = known.unwrap_or(by_status);
     let verdict = match should_retry(headers, "x-should-retry") {
@@ -124,9 +127,10 @@ pub fn response_token_limit(headers: &HeaderMap, now: SystemTime) -> Option<Rate
 
 /// Returns the limits in this unit that are reported.
 fn reports(unit: Unit, headers: &HeaderMap, now: SystemTime) -> impl Iterator<Item = RateLimit> {
-    let now = server_time(headers, now);
+    let now = server_time(only(headers, DATE), now);
     let limits = LIMITS.iter().filter(move |limit| limit.unit == unit);
-    limits.filter_map(move |limit| Some(limit.remaining(headers)?.with_reset(limit.reset(headers, now))))
+    limits
+        .filter_map(move |limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, now))))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -161,9 +165,8 @@ static LIMITS: [Limit; 6] = [
 ];
 
 impl Limit {
-    /// Returns a report without the reset.
-    fn remaining(&self, headers: &HeaderMap) -> Option<RateLimit> {
-        rate_limit_remaining(only(headers, self.remaining)?, None, UNIX_EPOCH)
+    fn remaining(&self, headers: &HeaderMap) -> Option<u64> {
+        number(only(headers, self.remaining)?)
     }
 
     fn reset(&self, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
@@ -172,48 +175,12 @@ impl Limit {
 }
 
 fn until_used_up_limits_reset(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let now = server_time(headers, now);
-    let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers).is_some_and(|limit| limit.remaining() == 0));
+    let now = server_time(only(headers, DATE), now);
+    let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers) == Some(0));
     used_up.filter_map(|limit| limit.reset(headers, now)).max()
 }
 
-/// Classifies a response as [`http::response`] does, but a `Retry-After` may have a fraction.
-fn by_status(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
-    let plain = http::response(status, headers, now);
-    let Some(wait) = fraction(headers) else { return plain };
-    // Milliseconds come before `Retry-After`, and `http::response` has read them.
-    let has_millis = |name| only(headers, name).and_then(retry_after_millis).is_some();
-    let has_retry_after_millis = ["retry-after-ms", "x-ms-retry-after-ms"].into_iter().any(has_millis);
-    let verdict = if has_retry_after_millis { plain } else { http::status_with(status.as_u16(), Some(wait)) };
-    if has_retry_after_millis || has_millis("x-amz-retry-after") {
-        verdict.with_retry_after(plain.retry_after())
-    } else {
-        verdict
-    }
-}
-
-/// Reads a `Retry-After` in seconds with a fraction, which [`http::response`] ignores.
-fn fraction(headers: &HeaderMap) -> Option<Duration> {
-    only(headers, RETRY_AFTER).filter(|value| value.contains('.')).and_then(seconds)
-}
-
-/// Reads a header in which the server says whether to retry. Returns `None` if it says nothing.
-fn should_retry(headers: &HeaderMap, name: &str) -> Option<bool> {
-    let value = only(headers, name)?.trim_matches([' ', '\t']);
-    [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
-}
-
-/// Returns the time in the `Date` of a response, or `now` if that is missing or malformed.
-fn server_time(headers: &HeaderMap, now: SystemTime) -> SystemTime {
-    // `retry_after` also reads a number of seconds, which is not a date.
-    let date = only(headers, DATE).filter(|date| date.contains(char::is_alphabetic));
-    let since_1970 = date.and_then(|date| retry_after(date, None, UNIX_EPOCH));
-    since_1970.map_or(now, |since_1970| UNIX_EPOCH + since_1970)
-}
-
-/// Returns the value of a header that occurs exactly once and is visible ASCII text.
-fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
-    let mut values = headers.get_all(name).iter();
-    let value = values.next()?;
-    if values.next().is_some() { None } else { value.to_str().ok() }
+/// Reads a `Retry-After` as [`retry_after`] does, and a number of seconds with a fraction.
+fn seconds_or_date(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
+    retry_after(value, date, now).or_else(|| seconds(value))
 }

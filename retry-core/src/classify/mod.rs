@@ -9,7 +9,7 @@
 //!
 //! | item | classifies | field attribute | examples |
 //! |---|---|---|---|
-//! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
+//! | [`http`] | statuses, methods | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
@@ -17,7 +17,7 @@
 //! ```
 //! use retry_core::classify::{Classification, aws, http, io};
 //! use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
-//! use std::time::{Duration, SystemTime};
+//! use std::time::Duration;
 //!
 //! #[derive(Debug, RetryInfo)]
 //! enum StoreError {
@@ -28,9 +28,8 @@
 //!     NoSuchKey,
 //! }
 //!
-//! // Classifies a response by its status, its error code and its `Retry-After` header.
-//! fn judge(status: u16, code: Option<&str>, retry_after: Option<&str>) -> StoreError {
-//!     let wait = retry_after.and_then(|text| http::retry_after(text, None, SystemTime::now()));
+//! // Classifies a response by its status, its error code and the wait that it asks for.
+//! fn judge(status: u16, code: Option<&str>, wait: Option<Duration>) -> StoreError {
 //!     let known = code.and_then(aws::known_code);
 //!     StoreError::Answer(match known {
 //!         Some(verdict) => verdict.with_retry_after(wait),
@@ -40,7 +39,8 @@
 //!
 //! assert!(judge(503, Some("SlowDown"), None).is_throttle());
 //! assert_eq!(judge(503, None, None).is_retry_safe(), RetrySafety::Maybe);
-//! assert_eq!(judge(503, None, Some("7")).retry_after(), Some(Duration::from_secs(7)));
+//! let wait = Some(Duration::from_secs(7));
+//! assert_eq!(judge(503, None, wait).retry_after(), wait);
 //!
 //! // A hand-written implementation, for an error type that wraps another one.
 //! struct Disconnected(std::io::Error);
@@ -69,16 +69,15 @@
 //! ```
 //!
 //! The meaning of a client library's error depends on the phase of the request: connecting, sending, or reading the
-//! response. The crate `retry-clients` knows the errors of several clients, and the codes of gRPC, SQL databases, Redis and
-//! services for language models. In the repository, run `cargo run --example http_client` to see it at work with a server
+//! response. The crate `retry-clients` knows the errors of several clients, the codes of gRPC, SQL databases, Redis and
+//! services for language models, and the headers of HTTP. In the repository, run `cargo run --example http_client` to see it at work with a server
 //! that answers, stalls, closes the connection, and is down.
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `httpdate` | no | HTTP dates in `Retry-After`; without it only numbers of seconds are read, and dates are ignored |
-//! | `http` | no | functions that take the types of the crate `http`; also enables `httpdate` |
+//! | `http` | no | `http::StatusCode` of the crate `http` in a field with `http_status`, and `From` it for a [`Classification`] |
 //! | `tokio` | yes | [`chain::known`] classifies tokio's `Elapsed` |
 
 pub mod aws;
@@ -86,9 +85,6 @@ pub mod chain;
 pub mod http;
 pub mod io;
 mod rate_limit;
-mod retry_after;
-#[cfg(all(test, feature = "http"))]
-mod tests;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;
