@@ -8,7 +8,8 @@
 //!
 //! `cargo run --example llm_stream`
 
-use retry_core::classify::{Classification, http, io, llm};
+use retry_clients::llm;
+use retry_core::classify::{Classification, http, io};
 use retry_core::{PatientRetryStrategy, RetryInfo, RetrySafety, retryable};
 use std::io::{Error, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};

@@ -2,8 +2,9 @@
 
 use crate::prompts::Prompt;
 use crate::service::{Rejected, Service};
+use retry_clients::llm;
 use retry_core::RetryInfo;
-use retry_core::classify::{Classification, io, llm};
+use retry_core::classify::{Classification, io};
 use std::time::SystemTime;
 
 #[derive(Debug, RetryInfo)]

@@ -6,7 +6,8 @@
 use super::STORE;
 use http::{Method, Request, Response};
 use opendal::{Buffer, ErrorKind, HttpBody, HttpTransport, Result};
-use retry_core::classify::{Classification, http as by_http};
+use retry_clients::http as by_http;
+use retry_core::classify::Classification;
 use retry_core::{RetryDirective, RetryPolicy, RetrySafety, StandardRetryPolicy, retry};
 use std::time::SystemTime;
 

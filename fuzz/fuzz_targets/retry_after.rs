@@ -5,12 +5,12 @@
 //! by the byte 0xFF. All parts but the value may be missing.
 #![no_main]
 
-#[path = "../../retry-core/src/classify/tests/header_oracle.rs"]
-mod header_oracle;
+#[path = "../../tests/errors/headers/oracle.rs"]
+mod oracle;
 
-use header_oracle::{date, number};
 use libfuzzer_sys::fuzz_target;
-use retry_core::classify::http::{rate_limit, rate_limit_remaining, retry_after, retry_after_millis};
+use oracle::{date, number};
+use retry_clients::http::{rate_limit, rate_limit_remaining, retry_after, retry_after_millis};
 use std::time::{Duration, UNIX_EPOCH};
 
 const SECOND: i128 = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Classification of the errors of known clients, for [`retry_core`].
+//! Classification of the errors of known clients and of the codes that services send, for [`retry_core`].
 //!
 #![cfg_attr(feature = "reqwest013", doc = "```")]
 #![cfg_attr(not(feature = "reqwest013"), doc = "```ignore")]
@@ -64,6 +64,17 @@
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
+//! # Codes and headers
+//!
+//! These modules need no client and no feature:
+//!
+//! | module | has |
+//! |---|---|
+//! | [`codes`] | the codes of gRPC and OTLP, SQLSTATEs, and the errors of Redis and Valkey |
+//! | [`headers`] | the headers that tell a server the number of the attempt and the time left, and the deadline of a caller |
+//! | [`http`] | parsers for `Retry-After`, with dates by the feature `httpdate`, and for reports of rate limits. With the feature `http`, which clients of HTTP turn on, it classifies whole responses |
+//! | [`llm`] | the errors of services for language models, and with the feature `http` their headers |
+//!
 //! # Clients without a module
 //!
 //! - **`kube`.** Version 5 retries by itself, POST included, after a 429, 503 or 504. Leave the retries to it, or set
@@ -74,15 +85,17 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod client_error;
+pub mod codes;
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
 mod connect;
 mod forward;
-#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
+pub mod headers;
 pub mod http;
 #[cfg(feature = "hyper1")]
 pub mod hyper1;
 #[cfg(feature = "hyper_util01")]
 pub mod hyper_util01;
+pub mod llm;
 #[cfg(feature = "object_store014")]
 pub mod object_store014;
 #[cfg(feature = "redis1")]

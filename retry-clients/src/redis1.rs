@@ -4,7 +4,7 @@
 //!
 //! | question | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
-//! | Did the server answer with an error? | by the code, else no | | | [`classify::known_redis`](retry_core::classify::known_redis) | each code that a single server can be made to answer |
+//! | Did the server answer with an error? | by the code, else no | | | [`codes::known_redis`](crate::codes::known_redis) | each code that a single server can be made to answer |
 //! | Was a transaction (`MULTI`) refused, and each of its causes is safe? | yes | | server | nothing of it was executed | a replica, a full memory, a loading server |
 //! | Was a transaction refused for another cause? | no | | client | the same command fails again | an unknown command |
 //! | Did commands of a pipeline fail, and each of the errors is safe? | maybe | | server | the others were executed | a full memory |
@@ -81,9 +81,10 @@
 //! }
 //! ```
 
+use crate::codes::known_redis as table;
 use crate::resolve;
 use redis::{ErrorKind, RedisError, ServerError};
-use retry_core::classify::{Classification, chain, known_redis as table};
+use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::error::Error;
 use std::io;

@@ -11,7 +11,7 @@
 //! | Did the server refuse the call by `REFUSED_STREAM` of HTTP/2? | yes | | server | it was not processed | that frame |
 //! | Did the connection break ([`hyper1`])? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
 //! | Was it a timeout of the server? It answers CANCELLED with the text `Timeout expired`, which is tonic's own. | maybe | timeout | other | the server may have acted | `Server::timeout`, and `Request::set_timeout`, which both sides enforce |
-//! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
+//! | Did the server answer? | by the code | | | [`codes::grpc`](fn@codes::grpc) | each code |
 //!
 //! A server can also send:
 //!
@@ -55,8 +55,9 @@
 //!
 //! Attempts that stream a request start the stream again, so make the stream within the attempt.
 
+use crate::codes::{self, grpc, grpc_pushback};
 use crate::{connect, hyper1, refused};
-use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};
+use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, RetrySafety};
 use std::error::Error;
 use std::time::Duration;
@@ -73,14 +74,14 @@ pub fn classify(status: &Status) -> Classification {
     }
 }
 
-/// Classifies a status as [`classify()`] does, but reads the codes by [`classify::otlp`]. If the server did not answer,
+/// Classifies a status as [`classify()`] does, but reads the codes by [`codes::otlp`]. If the server did not answer,
 /// a retry is safe unless TLS failed, because telemetry may be sent twice.
 ///
 /// Use it for exporters of telemetry only.
 pub fn otlp(status: &Status) -> Classification {
     match local(status) {
         Some(verdict) => verdict.idempotent(true),
-        None => answer(status, classify::otlp),
+        None => answer(status, codes::otlp),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The error of a transaction, which knows whether COMMIT had been sent.
 
-use retry_core::classify::{Classification, known_sqlstate};
+use crate::codes::known_sqlstate;
+use retry_core::classify::Classification;
 use retry_core::{RetryInfo, RetrySafety, TimedOut};
 use std::error::Error;
 use std::fmt;

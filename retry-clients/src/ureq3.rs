@@ -32,8 +32,8 @@
 //! - **Retries.** Ureq does not retry.
 //!
 //! ```
-//! use retry_clients::ureq3;
-//! use retry_core::classify::{Classification, http};
+//! use retry_clients::{http, ureq3};
+//! use retry_core::classify::Classification;
 //! use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
 //! use std::time::SystemTime;
 //!
@@ -64,7 +64,7 @@
 //! ```
 //!
 //! [`http`]: retry_core::classify::http
-//! [`http::response`]: retry_core::classify::http::response
+//! [`http::response`]: crate::http::response
 //! [`io`]: retry_core::classify::io
 
 use crate::resolve;

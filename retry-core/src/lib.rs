@@ -58,7 +58,6 @@
 //! | [`retry_with_context`], [`AttemptContext`] | the same, with the number of the attempt and the previous failure |
 //! | [`Retry`] | the options of such a call |
 //! | [`tower::RetryLayer`] | retry the requests of a service, with the feature `tower` |
-//! | [`headers`] | tell a server the number of the attempt and the time left, and use the deadline of a caller |
 //! | [`TimedOut`], [`TimeLimit`] | the error of an exceeded time limit, and which limit it was |
 //!
 //! Choose a strategy, which decides whether, when and how often to retry:
@@ -134,8 +133,7 @@
 //! | `tokio` | yes | `TokioTimer`, the default timer |
 //! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared AWS config file; also enables `config` |
 //! | `config` | no | [`config`], which makes strategies from settings that are read at run time; also enables `limiters` |
-//! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
-//! | `http` | no | functions of [`classify::http`] for the types of the crate `http`; also enables `httpdate` |
+//! | `http` | no | `StatusCode` of the crate `http`, in a field with `#[retry(http_status)]` and as a [`Classification`](classify::Classification) |
 //! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`config::RetryMode`]; also enables `config` |
 //! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
 //! | `metrics` | no | `observe::metrics`, which publishes metrics through the crate `metrics`; also enables `global-observer` |
@@ -174,7 +172,6 @@ pub mod classify;
 pub mod config;
 mod error;
 pub mod guide;
-pub mod headers;
 mod hedge;
 pub mod limit;
 pub mod observe;

@@ -2,7 +2,7 @@
 
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_core::headers::{amz_sdk_request, grpc_deadline, grpc_previous_rpc_attempts, grpc_timeout};
+use retry_clients::headers::{amz_sdk_request, grpc_deadline, grpc_previous_rpc_attempts, grpc_timeout};
 use retry_core::time::{ManualTimer, StdTimer, Timestamp};
 use retry_core::{AttemptContext, Clock, StandardRetryStrategy, TimeLimit, TimedOut, TokioTimer, retry};
 use std::cell::RefCell;

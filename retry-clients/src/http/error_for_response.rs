@@ -70,19 +70,20 @@ impl<R> ErrorForResponse<R> {
     }
 
     /// Sets a function that classifies the error, in place of
-    /// [`classify::http::response`](retry_core::classify::http::response). It is called once, when the body has been read, and
+    /// [`http::response`](super::response). It is called once, when the body has been read, and
     /// its answer is used everywhere.
     ///
     /// Use it for services that put an error code into the body, such as those for
-    /// [language models](retry_core::classify::llm):
+    /// [language models](crate::llm):
     ///
     /// ```
     /// # #[cfg(feature = "reqwest013")]
     /// # mod example {
     /// use reqwest::{Client, Response};
     /// use retry_clients::http::ErrorResponse;
+    /// use retry_clients::llm;
     /// use retry_clients::reqwest013::{ClientError, ResponseExt};
-    /// use retry_core::classify::{Classification, llm};
+    /// use retry_core::classify::Classification;
     /// use retry_core::{PatientRetryStrategy, retryable};
     /// use serde_json::Value;
     /// use std::time::SystemTime;
@@ -104,8 +105,8 @@ impl<R> ErrorForResponse<R> {
     /// # }
     /// ```
     ///
-    /// For Anthropic, the code is `body["error"]["type"]`, and [`llm::anthropic`](retry_core::classify::llm::anthropic) has the
-    /// table. For Google, [`llm::known_google`](retry_core::classify::llm::known_google) takes `body["error"]["status"]` and a
+    /// For Anthropic, the code is `body["error"]["type"]`, and [`llm::anthropic`](crate::llm::anthropic) has the
+    /// table. For Google, [`llm::known_google`](crate::llm::known_google) takes `body["error"]["status"]` and a
     /// delay from `body["error"]["details"]`.
     pub fn classify_with(mut self, classify: fn(&ErrorResponse) -> Classification) -> Self {
         self.classify = Some(classify);

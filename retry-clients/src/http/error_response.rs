@@ -2,7 +2,7 @@
 
 use http::header::DATE;
 use http::{HeaderMap, StatusCode};
-use retry_core::classify::{self, Classification};
+use retry_core::classify::Classification;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// An error response of a server: its status, URL and headers, and the beginning of its body.
 ///
 /// As a [`RetryInfo`](trait@retry_core::RetryInfo), it is classified by its status and headers when it arrives; see
-/// [`classify::http::response`], or by a [function](super::ErrorForResponse::classify_with) that also sees the body. So a `Retry-After` counts from the arrival, or from the server's own `Date`.
+/// [`http::response`](super::response), or by a [function](super::ErrorForResponse::classify_with) that also sees the body. So a `Retry-After` counts from the arrival, or from the server's own `Date`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ErrorResponse {
     pub(super) verdict: Classification,
@@ -37,7 +37,7 @@ pub(super) struct Body {
 impl ErrorResponse {
     /// Creates the error of a response that arrived just now, without its body.
     pub(super) fn new(status: StatusCode, url: String, headers: HeaderMap) -> Self {
-        let verdict = classify::http::response(status, &headers, SystemTime::now());
+        let verdict = super::response(status, &headers, SystemTime::now());
         Self { verdict, parts: Box::new(Parts { status, url, headers, body: Body::default() }) }
     }
 

@@ -1,9 +1,22 @@
-//! What HTTP clients have in common: the policy for responses, and error responses as errors.
+//! What HTTP clients have in common: the headers by which a server asks for a wait or reports its rate limit, the policy for
+//! responses, and error responses as errors.
+//!
+//! | items | feature |
+//! |---|---|
+//! | parsers for the values of `Retry-After`, `RateLimit` and their relatives | none; `httpdate` for a `Retry-After` that is a date |
+//! | functions that classify or read a response, by the types of the crate `http` | `http` |
+//! | [`ResponsePolicy`] | `hyper_util01`, `reqwest012` or `reqwest013` |
+//! | [`ErrorResponse`], [`ResponseExt`] | `reqwest012` or `reqwest013` |
+//!
+//! Clients of HTTP turn on `http`, which turns on `httpdate`. Statuses are classified by the table in [`retry_core::classify::http`].
+//! The headers `retry-after-ms` and `x-ms-retry-after-ms` are a `Retry-After` in milliseconds. An `x-amz-retry-after` is not: services
+//! send it with every kind of failure, so it is only a wait.
 //!
 //! The modules [`reqwest012`](crate::reqwest012) and [`reqwest013`](crate::reqwest013) have a `ClientError` each, which is
 //! [`ClientError`](crate::ClientError) with reqwest's own error and with an [`ErrorResponse`], and re-export [`ResponseExt`].
 //!
-//! ```
+#![cfg_attr(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"), doc = "```")]
+#![cfg_attr(not(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013")), doc = "```ignore")]
 //! use retry_clients::http::ResponsePolicy;
 //! use retry_core::classify::chain::Owner;
 //!
@@ -15,16 +28,30 @@
 mod error_for_response;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod error_response;
+mod rate_limit;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod request_error;
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
 mod response_policy;
+#[cfg(feature = "http")]
+pub(crate) mod responses;
+pub(crate) mod retry_after;
+
+pub use rate_limit::{rate_limit, rate_limit_remaining};
+#[cfg(feature = "http")]
+pub use responses::{
+    advised_response, exchange, response, response_limit_in, response_rate_limit, response_retry_after,
+};
+pub use retry_after::{retry_after, retry_after_millis};
 
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub use error_for_response::{ErrorForResponse, ResponseExt};
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub use error_response::ErrorResponse;
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
 pub use response_policy::ResponsePolicy;
 
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub(crate) use error_for_response::Response;
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
 pub(crate) use response_policy::Answer;

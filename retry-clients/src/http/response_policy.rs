@@ -1,9 +1,10 @@
 //! The policy for clients that return an error status as `Ok`.
 
+use super::response;
 use http::{HeaderMap, Method, StatusCode};
 use retry_core::classify::Classification;
 use retry_core::classify::chain::{ErrorLike, Owner};
-use retry_core::classify::http::{idempotent_method, response};
+use retry_core::classify::http::idempotent_method;
 use retry_core::{ChainPolicy, RetryDirective, RetryPolicy, StandardRetryPolicy};
 use std::error::Error;
 use std::fmt;
@@ -13,7 +14,7 @@ use std::time::SystemTime;
 /// built on `tower`, and reqwest's `send`.
 ///
 /// A status below 400 is a success. Any other response is classified by its status and headers, as by
-/// [`classify::http::response`](retry_core::classify::http::response), and an error by its chain of sources, as by a
+/// [`http::response`](super::response), and an error by its chain of sources, as by a
 /// [`ChainPolicy`].
 ///
 /// The modules of clients have a `response_policy` that knows the client's errors. Whether a request may be executed twice
@@ -68,24 +69,22 @@ impl<K> ResponsePolicy<K> {
     }
 
     /// Sets a function that classifies each response with a status of 400 or above, by its status, its headers and the current
-    /// time, in place of [`classify::http::response`](retry_core::classify::http::response).
+    /// time, in place of [`http::response`](super::response).
     ///
-    /// For services that say whether to retry by a header, use
-    /// [`classify::http::advised_response`](retry_core::classify::http::advised_response):
+    /// For services that say whether to retry by a header, use [`http::advised_response`](super::advised_response):
     ///
     /// ```
-    /// use retry_clients::http::ResponsePolicy;
-    /// use retry_core::classify::http::advised_response;
+    /// use retry_clients::http::{ResponsePolicy, advised_response};
     ///
     /// const PAYMENTS: ResponsePolicy = ResponsePolicy::new().classify_with(advised_response);
     /// ```
     ///
     /// A layer can't read the body, so a code in the body is ignored. For services of
-    /// [language models](retry_core::classify::llm), this policy reads their headers, such as `x-should-retry`:
+    /// [language models](crate::llm), this policy reads their headers, such as `x-should-retry`:
     ///
     /// ```
     /// use retry_clients::http::ResponsePolicy;
-    /// use retry_core::classify::llm;
+    /// use retry_clients::llm;
     ///
     /// const MODEL: ResponsePolicy =
     ///     ResponsePolicy::new()

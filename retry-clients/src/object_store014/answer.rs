@@ -1,10 +1,11 @@
 //! The answer to an attempt, with as much of its body as belongs to the attempt.
 
 use super::request;
+use crate::http;
 use hyper::body::{Body as _, Bytes};
 use object_store::client::{HttpError, HttpRequest, HttpResponse};
 use retry_core::classify::{Classification, aws};
-use retry_core::{ErrorFault, RetrySafety, classify};
+use retry_core::{ErrorFault, RetrySafety};
 use std::time::SystemTime;
 
 /// The answer to an attempt.
@@ -51,7 +52,7 @@ impl Reader {
             Err(error) => return Err(error),
         };
         let error = if is_error {
-            let plain = classify::http::response(head.status, &head.headers, SystemTime::now());
+            let plain = http::response(head.status, &head.headers, SystemTime::now());
             Some(by_code(plain, head.status.as_u16(), &body))
         } else if self.can_hide_error {
             hidden(head.status.as_u16(), &body)

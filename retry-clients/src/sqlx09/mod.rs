@@ -4,7 +4,7 @@
 //!
 //! | error | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
-//! | `Database` with an SQLSTATE | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | `Database` with an SQLSTATE | by the code | | | [`codes::known_sqlstate`](crate::codes::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | `Database` without one, as from `SQLite` | no | | other | each database has different codes: classify them with your function | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
@@ -49,8 +49,9 @@ mod transaction;
 
 pub use transaction::{TransactionError, transaction};
 
+use crate::codes::known_sqlstate;
 use crate::resolve;
-use retry_core::classify::{Classification, io, known_sqlstate};
+use retry_core::classify::{Classification, io};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use sqlx::Error;
 use std::io::ErrorKind;

@@ -5,7 +5,7 @@
 //!
 //! | question | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
-//! | Did the server answer with an SQLSTATE? | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | Did the server answer with an SQLSTATE? | by the code | | | [`codes::known_sqlstate`](crate::codes::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
 //! | Is it an I/O error about malformed data, or did TLS fail? | no | | other | the same bytes are read or written again, the same certificate is refused again | bytes of another protocol, a bad certificate |
 //! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
@@ -47,8 +47,9 @@ mod transaction;
 
 pub use transaction::{TransactionError, transaction};
 
+use crate::codes::known_sqlstate;
 use crate::resolve;
-use retry_core::classify::{Classification, chain, io, known_sqlstate};
+use retry_core::classify::{Classification, chain, io};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 use tokio_postgres::Error;

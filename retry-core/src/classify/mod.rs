@@ -9,19 +9,15 @@
 //!
 //! | item | classifies | field attribute | examples |
 //! |---|---|---|---|
-//! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
+//! | [`http`] | statuses, methods | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
-//! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by your function | `RESOURCE_EXHAUSTED` with a delay is throttling |
-//! | [`known_sqlstate`] | the SQLSTATE of a database | `with = known_sqlstate` | 40001 is a conflict, 23505 is not retried |
-//! | [`known_redis`] | the error codes of Redis and Valkey | `with = known_redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
-//! | [`llm`] | the errors of services for language models, and their headers | `with`, by your function | `rate_limit_exceeded` is throttling, `insufficient_quota` is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
 //! use retry_core::classify::{Classification, aws, http, io};
 //! use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
-//! use std::time::{Duration, SystemTime};
+//! use std::time::Duration;
 //!
 //! #[derive(Debug, RetryInfo)]
 //! enum StoreError {
@@ -32,9 +28,8 @@
 //!     NoSuchKey,
 //! }
 //!
-//! // Classifies a response by its status, its error code and its `Retry-After` header.
-//! fn judge(status: u16, code: Option<&str>, retry_after: Option<&str>) -> StoreError {
-//!     let wait = retry_after.and_then(|text| http::retry_after(text, None, SystemTime::now()));
+//! // Classifies a response by its status, its error code and the wait that it asks for.
+//! fn judge(status: u16, code: Option<&str>, wait: Option<Duration>) -> StoreError {
 //!     let known = code.and_then(aws::known_code);
 //!     StoreError::Answer(match known {
 //!         Some(verdict) => verdict.with_retry_after(wait),
@@ -44,7 +39,8 @@
 //!
 //! assert!(judge(503, Some("SlowDown"), None).is_throttle());
 //! assert_eq!(judge(503, None, None).is_retry_safe(), RetrySafety::Maybe);
-//! assert_eq!(judge(503, None, Some("7")).retry_after(), Some(Duration::from_secs(7)));
+//! let wait = Some(Duration::from_secs(7));
+//! assert_eq!(judge(503, None, wait).retry_after(), wait);
 //!
 //! // A hand-written implementation, for an error type that wraps another one.
 //! struct Disconnected(std::io::Error);
@@ -73,34 +69,22 @@
 //! ```
 //!
 //! The meaning of a client library's error depends on the phase of the request: connecting, sending, or reading the
-//! response. The crate `retry-clients` knows the errors of several clients. In the repository, run
-//! `cargo run --example http_client` to see it at work with a server that answers, stalls, closes the connection, and
-//! is down.
+//! response. The crate `retry-clients` knows the errors of several clients, the codes of gRPC, SQL databases, Redis and
+//! services for language models, and the headers of HTTP. In the repository, run `cargo run --example http_client` to see it at work with a server
+//! that answers, stalls, closes the connection, and is down.
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `httpdate` | no | HTTP dates in `Retry-After`; without it only numbers of seconds are read, and dates are ignored |
-//! | `http` | no | functions that take the types of the crate `http`; also enables `httpdate` |
+//! | `http` | no | `http::StatusCode` of the crate `http` in a field with `http_status`, and `From` it for a [`Classification`] |
 //! | `tokio` | yes | [`chain::known`] classifies tokio's `Elapsed` |
 
 pub mod aws;
 pub mod chain;
-mod grpc;
 pub mod http;
 pub mod io;
-pub mod llm;
 mod rate_limit;
-mod redis;
-mod retry_after;
-mod sqlstate;
-#[cfg(all(test, feature = "http"))]
-mod tests;
-
-pub use grpc::{grpc, grpc_pushback, otlp};
-pub use redis::known_redis;
-pub use sqlstate::known_sqlstate;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;

@@ -130,24 +130,28 @@ impl RetryDirective {
         }
     }
 
-    /// Sets the server's report about its rate limit. For a failure this is a no-op.
+    /// Sets the server's report about its rate limit. For a failure this is a no-op. In the crate `retry-clients`,
+    /// `http::response_rate_limit` reads the headers that have it.
     ///
     /// ```
-    /// use retry_core::classify::http::{RateLimit, rate_limit};
+    /// use retry_core::classify::http::RateLimit;
     /// use retry_core::{RetryDirective, RetryInfo, StandardRetryPolicy, policy_fn};
     ///
     /// # #[derive(RetryInfo)]
     /// # struct Failed;
     /// struct Response {
-    ///     rate_limit: String,
+    ///     remaining: Option<u64>,
     /// }
     ///
     /// let policy = policy_fn(|outcome: &Result<Response, Failed>| match outcome {
-    ///     Ok(response) => RetryDirective::succeed().with_rate_limit(rate_limit(&response.rate_limit)),
+    ///     Ok(response) => {
+    ///         let limit = response.remaining.map(RateLimit::new);
+    ///         RetryDirective::succeed().with_rate_limit(limit)
+    ///     }
     ///     Err(error) => StandardRetryPolicy::new().evaluate_error(error),
     /// });
     /// # use retry_core::RetryPolicy;
-    /// # let response = Response { rate_limit: r#""default";r=9"#.to_owned() };
+    /// # let response = Response { remaining: Some(9) };
     /// # let expected = RetryDirective::succeed().with_rate_limit(Some(RateLimit::new(9)));
     /// # assert_eq!(policy.evaluate(&Ok(response)), expected);
     /// ```

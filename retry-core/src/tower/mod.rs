@@ -77,7 +77,8 @@
 //!
 //! [`policy_with`](RetryLayer::policy_with) makes the policy of each request from the request, so that reads and writes share a
 //! stack. [`before_attempt`](RetryLayer::before_attempt) changes the request of each attempt, for a header with an idempotency
-//! key, the number of the attempt or the time that is left. The module [`headers`](crate::headers) writes the values of some.
+//! key, the number of the attempt or the time that is left. The module `headers` of the crate
+//! `retry-clients` writes the values of some.
 //!
 //! # Hedges
 //!

@@ -12,8 +12,9 @@ use clients_tests::{
 };
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
+use retry_clients::codes::known_redis as table;
 use retry_clients::redis1;
-use retry_core::classify::{Classification, chain, known_redis as table};
+use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use server::{PATIENCE, RedisServer};
 use std::net::{Ipv4Addr, SocketAddr};

@@ -5,7 +5,8 @@ use crate::client as reqwest;
 use crate::client::{Client, Method, Request, Response};
 use crate::module;
 use clients_tests::{BROKEN, CUT_SHORT, ERROR_STATUSES, Reaction, Server, refused_address};
-use retry_core::classify::{Classification, chain, http, llm};
+use retry_clients::llm;
+use retry_core::classify::{Classification, chain, http};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     RetryDirective, RetryErrorType, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy,

@@ -6,8 +6,9 @@ use clients_tests::{
     BROKEN, FINAL, Fault, FaultyServer, FullBacklog, LIMIT, REFUSED, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client,
     assert_timed_out, refused_address,
 };
+use retry_clients::codes::{self, grpc};
 use retry_clients::tonic014;
-use retry_core::classify::{self, Classification, grpc};
+use retry_core::classify::{self, Classification};
 use retry_core::{
     ChainPolicy, ErrorFault, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetrySafety, StandardRetryPolicy,
     StandardRetryStrategy, retry, retryable,
@@ -45,7 +46,7 @@ async fn each_code_that_a_server_sends_is_classified_by_the_table() {
             let delay = delay.map(Duration::from_millis);
             assert_eq!(i32::from(status.code()), code);
             assert_eq!(tonic014::classify(&status), grpc(code, delay), "{status:?}");
-            assert_eq!(tonic014::otlp(&status), classify::otlp(code, delay), "{status:?}");
+            assert_eq!(tonic014::otlp(&status), codes::otlp(code, delay), "{status:?}");
             assert_eq!(tonic014::link(&status), Some(grpc(code, delay)));
         }
     }
@@ -73,14 +74,14 @@ async fn a_pushback_is_a_delay_or_forbids_a_retry() {
     let millis = |millis| Some(Duration::from_millis(millis));
     for (delay, pushback, expected) in [(None, "250", 250), (Some(100), "250", 250), (Some(900), "250", 900)] {
         for code in [8, 14, 3] {
-            let both = (grpc(code, millis(expected)), classify::otlp(code, millis(expected)));
+            let both = (grpc(code, millis(expected)), codes::otlp(code, millis(expected)));
             assert_eq!(judge(code, delay, &[pushback]).await, both, "{code} {delay:?} {pushback}");
         }
     }
     for pushback in [["-1"].as_slice(), &["soon"], &["+5"], &["1.5"], &["EMPTY"], &["250", "250"], &["99999999999"]] {
         for code in [8, 14, 1] {
             let never = |verdict: Classification| verdict.with_safety(RetrySafety::No);
-            let both = (never(grpc(code, millis(700))), never(classify::otlp(code, millis(700))));
+            let both = (never(grpc(code, millis(700))), never(codes::otlp(code, millis(700))));
             assert_eq!(judge(code, Some(700), pushback).await, both, "{code} {pushback:?}");
         }
     }

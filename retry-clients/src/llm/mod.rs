@@ -1,7 +1,7 @@
 //! Classification of the errors of services for large language models, and of the headers that they add to HTTP.
 //!
 //! There is a table for each dialect. A code that a table does not list is ignored, and the status of the response decides,
-//! as in [`http`](super::http#).
+//! as in [`http`](retry_core::classify::http#).
 //!
 //! | dialect | where the code is | code | safe | class | fault |
 //! |---|---|---|---|---|---|
@@ -13,7 +13,7 @@
 //! | | | `api_error` | maybe | | server |
 //! | | | `timeout_error` | maybe | timeout | server |
 //! | | | any other | no | | client |
-//! | [Google](known_google) | `error.status` | the name of a gRPC code, such as `UNAVAILABLE` | as in [`grpc`](super::grpc()) |||
+//! | [Google](known_google) | `error.status` | the name of a gRPC code, such as `UNAVAILABLE` | as in [`grpc`](crate::codes::grpc()) |||
 //!
 //! So the status 429 has two meanings: with `rate_limit_exceeded` the request may be sent again after a wait, and with
 //! `insufficient_quota` each repetition fails until somebody pays, so the operation ends immediately.
@@ -22,14 +22,14 @@
 //!
 //! With the feature `http`, `response` classifies a whole response: it combines the code with the status and the headers,
 //! and obeys `x-should-retry`. This crate has no JSON parser, so it can't find the code in the body. With `classify_with`
-//! of the crate `retry-clients`, your function gets the body of an error response and parses it.
+//! of `error_for_response`, your function gets the body of an error response and parses it.
 //!
 //! A generated text has no effect on the server, so a second attempt does no harm except for its price. So mark such an
 //! operation `idempotent`; each *maybe* is then retried.
 //!
 //! ```
+//! use retry_clients::llm;
 //! use retry_core::RetrySafety;
-//! use retry_core::classify::llm;
 //!
 //! let throttled = llm::known_openai("rate_limit_exceeded");
 //! assert!(throttled.is_some_and(|verdict| verdict.is_throttle()));
@@ -40,8 +40,8 @@
 //! # Long waits
 //!
 //! These services reset some limits once a day, and a `6m0s` is common. A wait above
-//! [`max_retry_after`](crate::StandardRetryStrategy::max_retry_after), which is 5 minutes by default, ends the operation with
-//! [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong); the report of the operation has that reason. Raise
+//! [`max_retry_after`](retry_core::StandardRetryStrategy::max_retry_after), which is 5 minutes by default, ends the operation with
+//! [`RetryError::RetryAfterTooLong`](retry_core::RetryError::RetryAfterTooLong); the report of the operation has that reason. Raise
 //! the limit for batch jobs that can wait longer.
 //!
 //! # Streams
@@ -84,9 +84,9 @@
 //!
 //! # Limits on tokens
 //!
-//! These services limit tokens per minute besides requests. Give each prompt its tokens as a
-//! [weight](crate::limit::PacedLimiter#weights), and the limits to the strategy if you know them. `cargo run --example llm` shows
-//! what is rejected with and without them. A stream that continues after a break uses no more tokens: return what an attempt used,
+//! These services limit tokens per minute besides requests. Give each prompt its tokens as a weight for
+//! `retry_core::limit::PacedLimiter`, and the limits to the strategy if you know them. `cargo run --example llm` shows what is
+//! rejected with and without them. A stream that continues after a break uses no more tokens: return what an attempt used,
 //! and pass it on by `used`, with the tokens that remain of the limit if the response reports them (`response_token_limit`).
 //!
 //! # Differences from the providers' own libraries
@@ -112,16 +112,17 @@ pub use headers::duration;
 #[cfg(feature = "http")]
 pub use response::{response, response_rate_limit, response_token_limit};
 
-use super::{Classification, grpc};
-use crate::error::{ErrorFault, RetrySafety};
+use crate::codes::grpc;
+use retry_core::classify::Classification;
+use retry_core::{ErrorFault, RetrySafety};
 use std::time::Duration;
 
 /// Classifies an error of `OpenAI`, or of a service that speaks its dialect, by its `error.code`. Returns `None` if the code
 /// is not in the [table](self).
 ///
 /// ```
+/// use retry_clients::llm::known_openai;
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::llm::known_openai;
 ///
 /// let safety = known_openai("server_error").map(|verdict| verdict.is_retry_safe());
 /// assert_eq!(safety, Some(RetrySafety::Maybe));
@@ -147,8 +148,8 @@ pub fn known_openai(code: &str) -> Option<Classification> {
 /// retried.
 ///
 /// ```
+/// use retry_clients::llm::anthropic;
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::llm::anthropic;
 ///
 /// assert!(anthropic("overloaded_error").is_throttle());
 /// assert_eq!(anthropic("invalid_request_error").is_retry_safe(), RetrySafety::No);
@@ -191,10 +192,10 @@ const GRPC_NAMES: [&str; 17] = [
 /// asked for. Returns `None` if the status is not such a name.
 ///
 /// The delay is the `retryDelay` of the item of `error.details` whose `@type` is `type.googleapis.com/google.rpc.RetryInfo`;
-/// [`duration`] reads it. `RESOURCE_EXHAUSTED` is retried only with a delay; see [`grpc`](super::grpc()).
+/// [`duration`] reads it. `RESOURCE_EXHAUSTED` is retried only with a delay; see [`grpc`](crate::codes::grpc()).
 ///
 /// ```
-/// use retry_core::classify::llm::{duration, known_google};
+/// use retry_clients::llm::{duration, known_google};
 /// use std::time::Duration;
 ///
 /// let verdict = known_google("RESOURCE_EXHAUSTED", duration("30s")).unwrap();

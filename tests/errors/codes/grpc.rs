@@ -1,8 +1,9 @@
 //! The codes of gRPC, OTLP's reading of them, and pushback.
 
-use super::verdict;
+use crate::classify::verdict;
 use crate::support::{millis, secs};
-use retry_core::classify::{Classification, grpc, grpc_pushback, otlp};
+use retry_clients::codes::{grpc, grpc_pushback, otlp};
+use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use std::time::Duration;
 

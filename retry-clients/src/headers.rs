@@ -12,7 +12,7 @@
 //! A service between a caller and a store uses the deadline of the caller, and tells the store about its attempts:
 //!
 //! ```
-//! use retry_core::headers;
+//! use retry_clients::headers;
 //! use retry_core::time::Timestamp;
 //! use retry_core::{AttemptContext, Clock, PatientRetryStrategy, RetryInfo};
 //! use retry_core::{TimedOut, TokioTimer, retryable};
@@ -51,8 +51,8 @@
 //! }
 //! ```
 
-use crate::operation::AttemptContext;
-use crate::time::{Clock, Timestamp};
+use retry_core::AttemptContext;
+use retry_core::time::{Clock, Timestamp};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -105,7 +105,7 @@ pub fn grpc_timeout(time: Duration) -> String {
 const MOST: u128 = 99_999_999;
 
 /// Returns the deadline that an incoming `grpc-timeout` means, counted from the current time of this clock, for
-/// [`Retry::deadline`](crate::Retry::deadline) or the option `deadline` of [`retryable`](macro@crate::retryable).
+/// [`Retry::deadline`](retry_core::Retry::deadline) or the option `deadline` of `#[retryable]`.
 ///
 /// The value is one to eight digits and a unit: `H`, `M`, `S`, `m`, `u` or `n`. Any other value is ignored: the result is
 /// `None`. The clock must be the timer of the call, which is `TokioTimer` unless the call sets another.

@@ -3,7 +3,8 @@
 use crate::support::secs;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
-use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, response_limit_in, response_rate_limit};
+use retry_clients::http::{rate_limit, rate_limit_remaining, response_limit_in, response_rate_limit};
+use retry_core::classify::http::RateLimit;
 use retry_core::{RetryDirective, RetryErrorType, Success};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,14 +1,16 @@
 //! Services for language models: the codes of each dialect, and the headers that they add.
 
-use super::verdict;
+use crate::classify::verdict;
 use crate::support::{millis, secs};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proptest::prelude::*;
-use retry_core::classify::http::{self as plain, RateLimit};
-use retry_core::classify::llm::{
+use retry_clients::codes::grpc;
+use retry_clients::http as plain;
+use retry_clients::llm::{
     anthropic, duration, known_google, known_openai, response, response_rate_limit, response_token_limit,
 };
-use retry_core::classify::{Classification, grpc};
+use retry_core::classify::Classification;
+use retry_core::classify::http::{self as statuses, RateLimit};
 use retry_core::{ErrorFault, RetryError, RetrySafety, StandardRetryStrategy, retry};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -66,7 +68,7 @@ fn the_codes_of_openai_mean_what_their_rows_say_and_any_other_code_leaves_it_to_
     for code in ["", "rate_limit", "Rate_Limit_Exceeded", " server_error", "insufficient_quota.", "null"] {
         assert_eq!(known_openai(code), None, "{code:?}");
         for status in 400..600 {
-            assert_eq!(judge(status, &[], known_openai(code)), plain::status(status), "{status} {code:?}");
+            assert_eq!(judge(status, &[], known_openai(code)), statuses::status(status), "{status} {code:?}");
         }
     }
 }
@@ -163,14 +165,14 @@ fn x_should_retry_settles_the_question_in_this_profile_only() {
         let headers = [("x-should-retry", word)];
         assert_eq!(judge(status, &headers, known), expected, "{status} {word}");
         let general = plain::response(StatusCode::from_u16(status).unwrap(), &map(&headers), now());
-        assert_eq!(general, plain::status(status), "another profile does not read it");
+        assert_eq!(general, statuses::status(status), "another profile does not read it");
     }
     for word in ["", "yes", "1", "truefalse", "true, true", "false;"] {
-        assert_eq!(judge(500, &[("x-should-retry", word)], None), plain::status(500), "{word:?}");
-        assert_eq!(judge(409, &[("x-should-retry", word)], None), plain::status(409), "{word:?}");
+        assert_eq!(judge(500, &[("x-should-retry", word)], None), statuses::status(500), "{word:?}");
+        assert_eq!(judge(409, &[("x-should-retry", word)], None), statuses::status(409), "{word:?}");
     }
     let twice = [("x-should-retry", "true"), ("x-should-retry", "true")];
-    assert_eq!(judge(409, &twice, None), plain::status(409));
+    assert_eq!(judge(409, &twice, None), statuses::status(409));
     // The wait stays.
     assert_eq!(wait(&[("x-should-retry", "true"), ("retry-after", "7")]), Some(secs(7)));
 }
@@ -189,17 +191,17 @@ fn a_server_that_says_whether_to_retry_is_obeyed_where_a_policy_asks_for_it() {
             (409, "true", verdict(Yes, "", Client)),
             (402, " TRUE\t", verdict(Yes, "", Client)),
             (500, "true", verdict(Yes, "", Server)),
-            (200, "true", plain::status(200)),
+            (200, "true", statuses::status(200)),
         ] {
             assert_eq!(judge(status, &[(name, word)]), expected, "{name}: {word} with {status}");
             // Without that policy, only the profile of language models reads its own one.
             let general = plain::response(StatusCode::from_u16(status).unwrap(), &map(&[(name, word)]), now());
-            assert_eq!(general, plain::status(status), "{name}");
+            assert_eq!(general, statuses::status(status), "{name}");
         }
         for word in ["", "yes", "0", "true, true"] {
-            assert_eq!(judge(409, &[(name, word)]), plain::status(409), "{name}: {word:?}");
+            assert_eq!(judge(409, &[(name, word)]), statuses::status(409), "{name}: {word:?}");
         }
-        assert_eq!(judge(409, &[(name, "true"), (name, "true")]), plain::status(409));
+        assert_eq!(judge(409, &[(name, "true"), (name, "true")]), statuses::status(409));
         assert_eq!(judge(429, &[(name, "true"), ("retry-after", "7")]).retry_after(), Some(secs(7)));
     }
     for (stripe, other) in [("true", "false"), ("false", "true")] {
@@ -209,7 +211,7 @@ fn a_server_that_says_whether_to_retry_is_obeyed_where_a_policy_asks_for_it() {
     let stripe = [("stripe-should-retry", "false")];
     assert_eq!(
         response(StatusCode::INTERNAL_SERVER_ERROR, &map(&stripe), None, now()),
-        plain::status(500),
+        statuses::status(500),
         "the profile of language models does not read it"
     );
 }
@@ -245,7 +247,7 @@ fn a_retry_after_may_have_a_fraction_in_this_profile_only() {
         assert_eq!(general, if text.contains('.') { None } else { expected }, "{text:?}");
     }
     // With a fraction, a 503 is throttling, too.
-    assert_eq!(judge(503, &[("retry-after", "1.5")], None), plain::status_with(503, Some(millis(1500))));
+    assert_eq!(judge(503, &[("retry-after", "1.5")], None), statuses::status_with(503, Some(millis(1500))));
     // Milliseconds come first, and have no fraction.
     assert_eq!(wait(&[("retry-after-ms", "1200"), ("retry-after", "1.5")]), Some(millis(1200)));
     assert_eq!(wait(&[("retry-after-ms", "1200.5"), ("retry-after", "1.5")]), Some(millis(1500)));

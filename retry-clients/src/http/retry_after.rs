@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 /// the obsolete second form mean 1970 to 2069.
 ///
 /// ```
-/// use retry_core::classify::http::retry_after;
+/// use retry_clients::http::retry_after;
 /// use std::time::{Duration, SystemTime};
 ///
 /// let now = SystemTime::now();
@@ -44,7 +44,7 @@ pub fn retry_after(value: &str, response_date: Option<&str>, now: SystemTime) ->
 }
 
 /// Returns the time in a `Date` header, or `now` if it is missing or malformed.
-pub(super) fn server_time(response_date: Option<&str>, now: SystemTime) -> SystemTime {
+pub(crate) fn server_time(response_date: Option<&str>, now: SystemTime) -> SystemTime {
     response_date.and_then(date).unwrap_or(now)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn server_time(response_date: Option<&str>, now: SystemTime) -> Syste
 /// saturates at `u64::MAX`.
 ///
 /// ```
-/// use retry_core::classify::http::retry_after_millis;
+/// use retry_clients::http::retry_after_millis;
 /// use std::time::Duration;
 ///
 /// assert_eq!(retry_after_millis("1500"), Some(Duration::from_millis(1500)));
@@ -71,7 +71,7 @@ fn trim(value: &str) -> &str {
 }
 
 /// Reads digits with optional white space around them. The number saturates.
-pub(super) fn number(value: &str) -> Option<u64> {
+pub(crate) fn number(value: &str) -> Option<u64> {
     let digits = trim(value);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

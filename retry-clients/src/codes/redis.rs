@@ -1,7 +1,7 @@
 //! The error codes of Redis and Valkey.
 
-use super::Classification;
-use crate::error::{ErrorFault, RetrySafety};
+use retry_core::classify::Classification;
+use retry_core::{ErrorFault, RetrySafety};
 
 /// Classifies an error of Redis or Valkey by its code, which is the first word of the message. Returns `None` if the
 /// code is not in the table.
@@ -27,7 +27,7 @@ use crate::error::{ErrorFault, RetrySafety};
 /// by what they write, and label their errors yourself.
 ///
 /// ```
-/// use retry_core::classify::known_redis;
+/// use retry_clients::codes::known_redis;
 /// use retry_core::{RetryInfo, RetrySafety};
 ///
 /// #[derive(RetryInfo)]

@@ -1,13 +1,14 @@
 //! Classification of whole responses, and their rate limits.
 
 use super::headers::{duration, seconds, time_until};
-use crate::classify::http::types::{only, response_by, should_retry};
-use crate::classify::http::{self, RateLimit};
-use crate::classify::retry_after::{number, server_time};
-use crate::classify::{Classification, http::retry_after};
-use crate::error::RetrySafety;
+use crate::http;
+use crate::http::responses::{only, response_by, should_retry};
+use crate::http::retry_after::{number, retry_after, server_time};
 use ::http::header::DATE;
 use ::http::{HeaderMap, StatusCode};
+use retry_core::RetrySafety;
+use retry_core::classify::Classification;
+use retry_core::classify::http::RateLimit;
 use std::time::{Duration, SystemTime};
 
 /// Classifies a response by the code in its body, its status and its headers.
@@ -33,8 +34,8 @@ use std::time::{Duration, SystemTime};
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, StatusCode};
+/// use retry_clients::llm;
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::llm;
 /// use std::time::{Duration, SystemTime};
 ///
 /// let mut headers = HeaderMap::new();
@@ -73,8 +74,8 @@ pub fn response(
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
+/// use retry_clients::llm::response_rate_limit;
 /// use retry_core::classify::http::RateLimit;
-/// use retry_core::classify::llm::response_rate_limit;
 /// use std::time::{Duration, SystemTime};
 ///
 /// let mut headers = HeaderMap::new();
@@ -95,11 +96,11 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 /// `-output-tokens-`; without them, the limit [in the unit](http::response_limit_in) `tokens`. The resets are read as in
 /// [`response`]; a malformed one is not known.
 ///
-/// A [limiter of weights](crate::limit::PacedLimiter#weights) gets it from the closure `used`, with what the attempt used:
+/// A limiter of weights, such as `retry_core::limit::PacedLimiter`, gets it from the closure `used`, with what the attempt used:
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
-/// use retry_core::classify::llm::response_token_limit;
+/// use retry_clients::llm::response_token_limit;
 /// use retry_core::policy::Usage;
 /// use std::time::SystemTime;
 ///

@@ -1,7 +1,8 @@
 //! The error codes of Redis and Valkey.
 
-use super::verdict;
-use retry_core::classify::{Classification, known_redis};
+use crate::classify::verdict;
+use retry_clients::codes::known_redis;
+use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 
 use ErrorFault::{Client, Other, Server};

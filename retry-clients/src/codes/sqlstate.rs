@@ -1,7 +1,7 @@
 //! The error codes of SQL databases.
 
-use super::Classification;
-use crate::error::{ErrorFault, RetrySafety};
+use retry_core::classify::Classification;
+use retry_core::{ErrorFault, RetrySafety};
 
 /// Classifies an SQLSTATE, for an attempt that is a whole transaction. Returns `None` if the text is not an SQLSTATE.
 ///
@@ -28,14 +28,14 @@ use crate::error::{ErrorFault, RetrySafety};
 /// | any other text, such as `SQLite`'s `5` | no answer | | | |
 ///
 /// A connection that breaks during COMMIT may hide a committed transaction. So mark each retried transaction
-/// `idempotent` or `idempotent = false`, and never leave it open. With `PostgreSQL`, the functions `transaction` of the crate
-/// `retry-clients` know whether COMMIT had been sent.
+/// `idempotent` or `idempotent = false`, and never leave it open. With `PostgreSQL`, the functions `transaction` of
+/// `sqlx09` and `tokio_postgres07` know whether COMMIT had been sent.
 ///
 /// `CockroachDB` reports overload as 40001, and a retry after a conflict costs nothing. Give conflicts a cost there, by
-/// [`RetryCosts`](crate::strategy::RetryCosts).
+/// [`RetryCosts`](retry_core::strategy::RetryCosts).
 ///
 /// ```
-/// use retry_core::classify::known_sqlstate;
+/// use retry_clients::codes::known_sqlstate;
 /// use retry_core::{RetryInfo, RetrySafety};
 ///
 /// #[derive(RetryInfo)]

@@ -1,7 +1,7 @@
 //! The codes of gRPC, OTLP's reading of them, and the metadata by which a server pushes back.
 
-use super::Classification;
-use crate::error::{ErrorFault, RetrySafety};
+use retry_core::classify::Classification;
+use retry_core::{ErrorFault, RetrySafety};
 use std::time::Duration;
 
 /// Classifies a gRPC status code, together with the delay that the server asked for.
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// | 0 `OK` | no (not an error) | | other | |
 ///
 /// ```
-/// use retry_core::classify::grpc;
+/// use retry_clients::codes::grpc;
 /// use retry_core::{RetryInfo, RetrySafety};
 /// use std::time::Duration;
 ///
@@ -77,8 +77,8 @@ pub const fn grpc(code: i32, delay: Option<Duration>) -> Classification {
 /// twice.
 ///
 /// ```
+/// use retry_clients::codes::{grpc, otlp};
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::{grpc, otlp};
 ///
 /// assert_eq!(otlp(15, None).is_retry_safe(), RetrySafety::Yes);
 /// assert_eq!(grpc(15, None).is_retry_safe(), RetrySafety::No);
@@ -98,8 +98,9 @@ pub const fn otlp(code: i32, delay: Option<Duration>) -> Classification {
 /// that is missing means nothing, so call this only for metadata that is there:
 ///
 /// ```
+/// use retry_clients::codes::{grpc, grpc_pushback};
 /// use retry_core::RetrySafety;
-/// use retry_core::classify::{Classification, grpc, grpc_pushback};
+/// use retry_core::classify::Classification;
 /// use std::time::Duration;
 ///
 /// fn judge(code: i32, delay: Option<Duration>, pushback: Option<&str>) -> Classification {

@@ -1,25 +1,18 @@
 //! Tests of the accepted values of the headers that ask for a wait, and of the classification of whole responses.
 
-use super::header_oracle::{date, forms, number};
-use crate::classify::Classification;
-use crate::classify::http::{exchange, response, response_retry_after, retry_after, retry_after_millis};
-use crate::error::{ErrorFault, RetrySafety};
+use super::oracle::{date, forms, number};
+use crate::support::{millis, secs};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proptest::prelude::*;
+use retry_clients::http::{exchange, response, response_retry_after, retry_after, retry_after_millis};
+use retry_core::classify::{Classification, http as statuses};
+use retry_core::{ErrorFault, RetrySafety};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The first second of the year 10000.
 const END: u64 = 253_402_300_800;
 /// The first second of the year 2070. The two-digit year 70 means 1970, so this is the first date it can't express.
 const END_OF_TWO_DIGITS: u64 = 3_155_760_000;
-
-fn secs(secs: u64) -> Duration {
-    Duration::from_secs(secs)
-}
-
-fn millis(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
 
 // Rule E4.
 #[test]
@@ -225,7 +218,7 @@ fn a_limit_that_is_used_up_makes_a_403_throttling_and_its_reset_is_the_wait() {
         let has_wait = fields.iter().any(|(name, value)| name.starts_with("retry-after") && *value != "soon");
         for status in [200, 404, 429, 500, 502, 504, 529] {
             let answer = response(StatusCode::from_u16(status).unwrap(), &headers, now);
-            assert_eq!(answer, crate::classify::http::status(status).with_retry_after(wait), "{status} {fields:?}");
+            assert_eq!(answer, statuses::status(status).with_retry_after(wait), "{status} {fields:?}");
         }
         let unavailable = response(StatusCode::SERVICE_UNAVAILABLE, &headers, now);
         assert_eq!((unavailable.is_throttle(), unavailable.retry_after()), (has_wait, wait), "{fields:?}");
@@ -242,7 +235,28 @@ fn an_exchange_is_judged_by_its_method_too() {
         let answer = exchange(&method, StatusCode::BAD_GATEWAY, &none, UNIX_EPOCH);
         assert_eq!(answer, Classification::new(safety).with_fault(ErrorFault::Server));
     }
-    assert_eq!(Classification::from(StatusCode::BAD_GATEWAY), crate::classify::http::status(502));
+    assert_eq!(Classification::from(StatusCode::BAD_GATEWAY), statuses::status(502));
+}
+
+// Rules E3, E5.
+#[test]
+fn a_wait_in_a_header_must_consist_of_digits_only() {
+    let wait = |text: &str| retry_after(text, None, UNIX_EPOCH);
+    let most = "9".repeat(30);
+    let valid = [("120", 120), ("0", 0), (" 120 ", 120), ("\t7", 7), ("007", 7), (most.as_str(), u64::MAX)];
+    for (text, number) in valid {
+        assert_eq!(wait(text), Some(secs(number)), "{text:?}");
+        assert_eq!(retry_after_millis(text), Some(millis(number)), "{text:?}");
+    }
+    let malformed = [
+        "-1", "+1", "1.5", "1e3", "120s", "", " ", "1, 2", "1,2", "120, 120", "1 2", "0x10", "1_000", "inf", "NaN",
+        "\u{661}2", "\u{a0}1", "1\n", "1\0", "soon", "invalid",
+    ];
+    assert_eq!(malformed.len(), 21);
+    for text in malformed {
+        assert_eq!(wait(text), None, "{text:?}");
+        assert_eq!(retry_after_millis(text), None, "{text:?}");
+    }
 }
 
 proptest! {

@@ -1,7 +1,8 @@
 //! The error codes of SQL databases.
 
-use super::verdict;
-use retry_core::classify::{Classification, known_sqlstate};
+use crate::classify::verdict;
+use retry_clients::codes::known_sqlstate;
+use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ const NANOS_PER_SEC: u128 = 1_000_000_000;
 /// `OpenAI` sends such values in `x-ratelimit-reset-requests` and `-tokens`, and Google in the `retryDelay` of a `RetryInfo`.
 ///
 /// ```
-/// use retry_core::classify::llm::duration;
+/// use retry_clients::llm::duration;
 /// use std::time::Duration;
 ///
 /// assert_eq!(duration("6m0s"), Some(Duration::from_secs(360)));

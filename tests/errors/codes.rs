@@ -1,0 +1,5 @@
+//! The codes that several clients report.
+
+mod grpc;
+mod redis;
+mod sqlstate;

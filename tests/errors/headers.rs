@@ -1,0 +1,5 @@
+//! The headers by which a server asks for a wait or reports its rate limit.
+
+mod grammar;
+mod oracle;
+mod rate_limit;
