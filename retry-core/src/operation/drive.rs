@@ -9,8 +9,8 @@
 //! 3. [`settle`](Operation::settle) gets what the outcome means, from a [policy](crate::RetryPolicy), and says whether another attempt
 //!    follows.
 //!
-//! The driver keeps the last outcome, and returns it when the operation stops. Operations under a [test guard](crate::test) skip their
-//! waits and are recorded as others are, but [`explore`](crate::test::explore) does not let their attempts fail.
+//! The driver keeps the last outcome, and returns it when the operation stops. Operations under a test guard skip their waits and are
+//! recorded as others are, but `explore` does not let their attempts fail.
 //!
 //! ```
 //! use retry_core::drive::{Next, Operation, Settled};
