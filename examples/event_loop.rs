@@ -132,12 +132,11 @@ fn main() {
         let left = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(Instant::now()));
         match queue.recv_timeout(left) {
             Ok(event) => events.push(event),
-            Err(RecvTimeoutError::Timeout) => {
-                let is_due = |download: &Download| download.due.is_some_and(|due| due <= Instant::now());
-                events.extend(downloads.iter().filter(|(_, each)| is_due(each)).map(|(id, _)| Event::Wake(*id)));
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("the loop has a sender"),
         }
+        let is_due = |download: &Download| download.due.is_some_and(|due| due <= Instant::now());
+        events.extend(downloads.iter().filter(|(_, each)| is_due(each)).map(|(id, _)| Event::Wake(*id)));
     }
     println!("20 downloads, {attempts} attempts");
 }

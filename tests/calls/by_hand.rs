@@ -3,13 +3,14 @@
 
 use crate::support::{Failed, Recorder, millis, secs};
 use retry_core::drive::{Cut, Next, Operation, Settled};
-use retry_core::limit::{PacedLimiter, Weights};
+use retry_core::limit::{FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid, Weights};
 use retry_core::policy::Usage;
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::time::ManualTimer;
 use retry_core::{
-    Event, Jitter, Observer, PatientRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota,
-    RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, Stop, TimeLimit, retry_blocking, test,
+    Clock, Event, Jitter, Observer, PatientRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryPolicy,
+    RetryQuota, RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, Stop, Success, TimeLimit, retry_blocking,
+    test,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -148,7 +149,7 @@ fn an_attempt_is_cut_by_its_own_limit_or_by_that_of_the_operation() {
 
 // Rules T17, R24.
 #[test]
-fn a_stop_before_the_first_attempt_leaves_no_outcome_and_woken_what_waits() {
+fn a_stop_wakes_what_waits_and_leaves_no_outcome_before_the_first_attempt() {
     static STOP: Stop = Stop::new();
     let (strategy, clock, woken) = (standard(), ManualTimer::new(), Arc::new(Woken::default()));
     let waker = Waker::from(Arc::clone(&woken));
@@ -208,7 +209,10 @@ fn a_test_guard_skips_the_waits_and_records_the_operation() {
         match operation.next(idle()) {
             Next::Attempt { .. } => attempts += 1,
             Next::Stop(ended) => break ended,
-            Next::Wait(time) => panic!("a wait that is not skipped: {time:?}"),
+            Next::Wait(time) => {
+                assert_eq!(time, Duration::ZERO, "a wait that is not skipped");
+                continue;
+            }
         }
         operation.sent();
         if let Settled::Done(ended) = operation.settle(refused()) {
@@ -225,7 +229,10 @@ fn a_test_guard_skips_the_waits_and_records_the_operation() {
 fn operations_within_an_attempt_are_nested() {
     let (outer, inner, guard) = (standard(), standard(), test::begin());
     let mut operation = Operation::builder(&outer, "outer").begin();
-    while is_attempt(operation.next(idle())) {
+    loop {
+        if !is_attempt(operation.next(idle())) {
+            continue;
+        }
         operation.sent();
         {
             let _entered = operation.enter();
@@ -264,6 +271,17 @@ fn a_weight_and_what_was_used_reach_the_limiter() {
     let waited = [send(100, None), send(100, Some(1)), send(100, None)];
     assert!(waited[0] > secs(10) && waited[1] > secs(10), "{waited:?}");
     assert!(waited[2] < secs(1), "99 came back: {waited:?}");
+    clock.advance(secs(1_000));
+    // At any other time it changes nothing.
+    let mut early = Operation::builder(&strategy, "ask").clock(&clock).weight(100).begin();
+    early.used(Usage::new(1));
+    while let Next::Wait(time) = early.next(idle()) {
+        clock.advance(time);
+    }
+    early.sent();
+    assert!(matches!(early.settle(RetryDirective::succeed()), Settled::Done(_)));
+    early.used(Usage::new(1));
+    assert!(send(100, None) > secs(10), "nothing came back");
 }
 
 /// Keeps the names of events.
@@ -298,4 +316,50 @@ fn an_observer_and_the_context_see_each_attempt() {
     let expected =
         ["attempt_started", "attempt_failed", "retry_scheduled", "attempt_started", "attempt_failed", "stopped"];
     assert_eq!(seen.take(), expected);
+}
+
+/// A limiter of a user's own, which permits one send at a time and can't end a wait early.
+#[derive(Debug, Default)]
+struct OneAtATime(AtomicU32);
+
+impl SendLimiter for OneAtATime {
+    type Place = bool;
+
+    fn begin(&self, _: &dyn Clock) -> bool {
+        false
+    }
+
+    fn must_ask(&self, place: &bool) -> bool {
+        !place
+    }
+
+    fn ask(&self, place: &mut bool, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        *place = self.0.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if *place { Ready::Now } else { Ready::After(millis(10)) }
+    }
+
+    fn succeeded(&self, _: &mut bool, _: &Success, _: &dyn Clock) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    fn failed(&self, _: &mut bool, _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        self.0.store(0, Ordering::Relaxed);
+        None
+    }
+}
+
+// Rules G2, R24.
+#[test]
+fn a_wait_that_a_test_guard_skips_lets_other_operations_go_on() {
+    let strategy = LimitedRetryStrategy::with_limiter(standard(), OneAtATime::default());
+    let _guard = test::begin();
+    let begin = || Operation::builder(&strategy, "get").begin();
+    let (mut one, mut other) = (begin(), begin());
+    assert!(is_attempt(one.next(idle())));
+    for _ in 0..3 {
+        assert_eq!(other.next(idle()), Next::Wait(Duration::ZERO));
+    }
+    one.sent();
+    assert!(matches!(one.settle(RetryDirective::succeed()), Settled::Done(_)));
+    assert!(is_attempt(other.next(idle())));
 }

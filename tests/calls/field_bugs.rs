@@ -93,7 +93,7 @@ async fn a_loop_of_long_polls_is_slow_although_the_quota_is_empty() {
     let started = Instant::now();
     for _ in 0..10 {
         let poll = retry(&strategy, || ready(Err::<(), _>(Failed::SAFE))).report().await;
-        assert_eq!((poll.attempts, poll.reason), (1, Some(RetryError::NoRecovery)));
+        assert_eq!((poll.attempts, poll.reason), (1, Some(RetryError::QuotaExhausted)));
     }
     assert_eq!(started.elapsed(), secs(10));
 }

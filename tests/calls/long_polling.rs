@@ -6,6 +6,7 @@ use crate::support::{Attempt, Failed, Flaky, Recorder, assert_send, millis, secs
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::config::RetryMode;
 use retry_core::strategy::{ForeignToken, LongPolling};
+use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy,
@@ -57,7 +58,7 @@ async fn a_poll_whose_retry_the_quota_refuses_waits_for_the_delay_of_that_retry(
     let strategy = paying_for(1);
     let polls = LongPolling::over(&strategy);
     let report = retry(&polls, || ready(Err::<(), _>(Failed::SAFE))).report().await;
-    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::NoRecovery)));
+    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::QuotaExhausted)));
     assert_eq!((report.elapsed, report.waited, polls.inner().quota().available()), (secs(1 + 2), secs(2), 0));
     let twice = LongPolling::over(LongPolling::over(paying_for(1)));
     let twice = retry(&twice, || ready(Err::<(), _>(Failed::SAFE)));
@@ -82,7 +83,7 @@ async fn all_other_outcomes_are_returned_at_once() {
     assert_eq!(both(off, 9, Failed::SAFE).await, at_once(Failed::SAFE));
     let refusing = || Recorder::new().refusing_initial_token(RetryError::Refused);
     assert_eq!(both(refusing, 9, Failed::SAFE).await, at_once(Failed::SAFE));
-    // Without the option, an empty quota ends an operation immediately.
+    // Without `LongPolling`, an empty quota ends an operation immediately.
     let started = Instant::now();
     assert!(retry(&paying_for(0), || ready(Err::<(), _>(Failed::SAFE))).run().await.is_err());
     assert_eq!(started.elapsed(), Duration::ZERO);
@@ -197,7 +198,7 @@ async fn no_wait_ends_after_max_time() {
         assert_eq!(started.elapsed(), elapsed);
         let report = closure(max_time).report().await;
         assert_eq!((report.outcome, report.elapsed), (SAFE, elapsed));
-        assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NoRecovery)));
+        assert_eq!((report.attempts, report.reason), (1, Some(RetryError::QuotaExhausted)));
     }
     // The limits still cut attempts.
     let report = closure(millis(200)).report().await;
@@ -206,7 +207,7 @@ async fn no_wait_ends_after_max_time() {
     let slow = retry(&REFUSING, std::future::pending::<Result<u32, Error>>).attempt_timeout(secs(1));
     let report = slow.deadline(Instant::now() + secs(4)).report().await;
     assert!(matches!(report.outcome, Err(Error::TimedOut(_))));
-    assert_eq!((report.elapsed, report.reason), (secs(4), Some(RetryError::NoRecovery)));
+    assert_eq!((report.elapsed, report.reason), (secs(4), Some(RetryError::QuotaExhausted)));
 }
 
 // Rules D1, R20.
@@ -259,7 +260,7 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
         ("2 attempt_started", 1),
         ("2 attempt_failed", 1),
         ("2 waiting_for_service", 1),
-        ("2 stopped NoRecovery None Some(0)", 3),
+        ("2 stopped QuotaExhausted None Some(0)", 3),
     ];
     assert_eq!(events.0.take(), listed.map(|(event, elapsed)| (event.to_owned(), secs(elapsed))));
     assert_eq!(told[0].delay(), Some(secs(1)));
@@ -267,7 +268,7 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
         told[1..],
         [
             EventKind::WaitingForService { error_type: Some(RetryErrorType::Throttling), .. },
-            EventKind::Stopped { reason: RetryError::NoRecovery, .. }
+            EventKind::Stopped { reason: RetryError::QuotaExhausted, .. }
         ]
     ));
 
@@ -277,7 +278,7 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
         closure_told.borrow_mut().push((event.kind, started.elapsed()));
     });
     assert_eq!(call.run().await, Err(Failed::THROTTLED));
-    let stopped = ("1 stopped NoRecovery None Some(0)".to_owned(), secs(1));
+    let stopped = ("1 stopped QuotaExhausted None Some(0)".to_owned(), secs(1));
     assert_eq!(events.0.take().last(), Some(&stopped));
     assert_eq!(closure_told.take(), [(told[1], secs(3)), (told[2], secs(3 + 1))]);
 }
@@ -296,7 +297,7 @@ async fn the_end_is_reported_after_the_wait() {
 
     let ended = Cell::new(None);
     assert_eq!(poll(&LongPolling::over(paying_for(1)), &ended).await, Err(Failed::SAFE));
-    assert_eq!(ended.get(), Some((2, Some(RetryError::NoRecovery), secs(1 + 2))));
+    assert_eq!(ended.get(), Some((2, Some(RetryError::QuotaExhausted), secs(1 + 2))));
 }
 
 // Rules M9, R20.
@@ -317,7 +318,7 @@ fn functions_that_block_wait_too() {
     assert_eq!(time.asked(), waits);
     let (strategy, flaky) = (LongPolling::over(paying_for(1)), Flaky::new(9, Failed::SAFE));
     let report = retry_blocking(&strategy, || flaky.call()).timer(&time).report();
-    assert_eq!((time.asked(), report.reason), (waits.to_vec(), Some(RetryError::NoRecovery)));
+    assert_eq!((time.asked(), report.reason), (waits.to_vec(), Some(RetryError::QuotaExhausted)));
     assert_eq!((report.attempts, report.elapsed), (2, secs(1 + 2)));
     assert_eq!(limited(&time, 0), Err(Failed::SAFE));
     assert_eq!(time.asked(), [("park", secs(3))]);
@@ -347,7 +348,7 @@ async fn a_test_guard_skips_the_wait() {
     // The clock runs between the failure and the wait.
     let [skipped] = guard.skipped()[..] else { panic!("{:?}", guard.skipped()) };
     assert!(skipped > secs(99) && skipped <= secs(100), "{skipped:?}");
-    guard.only().assert_ended(1, Some(RetryError::NoRecovery));
+    guard.only().assert_ended(1, Some(RetryError::QuotaExhausted));
     let waited = guard.only().waited;
     assert!(waited >= secs(99) && guard.only().delays == [waited], "{waited:?}");
     assert!(started.elapsed() < secs(100));
@@ -358,4 +359,29 @@ async fn the_future_is_send_if_the_outcome_is() {
     assert_eq!(assert_send(attribute(&LongPolling::over(paying_for(0)), &Flaky::new(0, Failed::SAFE))).await, Ok(1));
     let attempt = || ready(Err::<(), _>(TimedOut::new(retry_core::TimeLimit::Attempt, secs(1))));
     assert!(assert_send(retry(&LongPolling::over(paying_for(0)), attempt).run()).await.is_err());
+}
+
+// Rules K4, R20.
+#[test]
+fn a_wait_ends_after_one_sleep_if_the_clock_stands_still() {
+    /// A timer whose sleeps are over immediately.
+    struct Standing(Cell<u32>);
+
+    impl Clock for Standing {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(secs(7))
+        }
+    }
+
+    impl BlockingTimer for Standing {
+        fn block(&self, _: Duration) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    let (timer, flaky) = (Standing(Cell::new(0)), Flaky::new(9, Failed::SAFE));
+    let strategy = LongPolling::over(paying_for(0));
+    let report = retry_blocking(&strategy, || flaky.call()).timer(&timer).report();
+    assert_eq!((report.attempts, report.reason), (1, Some(RetryError::QuotaExhausted)));
+    assert_eq!((flaky.calls(), timer.0.get()), (1, 1));
 }

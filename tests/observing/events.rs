@@ -286,7 +286,7 @@ async fn waits_for_a_limiter_and_delays_without_a_token_are_events() {
         [
             r#"WARN quota_exhausted: strategy="queue" capacity=4"#,
             r#"DEBUG waiting_for_service: operation="receive" strategy="queue" attempt=1 error_type="other" delay_ms=0 quota=4"#,
-            r#"WARN stopped: operation="receive" strategy="queue" attempt=1 reason="no_recovery" error_type="none" quota=4"#,
+            r#"DEBUG stopped: operation="receive" strategy="queue" attempt=1 reason="quota_exhausted" error_type="none" quota=4"#,
         ]
     );
 }

@@ -161,8 +161,6 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
         let outcome = match report.reason {
             None => "success",
             Some(RetryError::MaxAttempts) => "max_attempts_exceeded",
-            // A long poll has waited by then.
-            Some(RetryError::NoRecovery) if trace.given.long_polling => "quota_exceeded",
             Some(RetryError::QuotaExhausted) => "quota_exceeded",
             Some(RetryError::NotRetryable) => "fail",
             Some(other) => panic!("{}: {other}", trace.name),

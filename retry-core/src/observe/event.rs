@@ -118,8 +118,8 @@ pub enum EventKind {
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },
-    /// The attempt failed, and the quota can't pay for a retry. The operation waits for evidence that the service answers again.
-    /// [`Released`](EventKind::Released) or [`Stopped`](EventKind::Stopped) follows.
+    /// The attempt failed, and the quota can't pay for a retry. The operation waits for evidence that the service answers again, or,
+    /// with [`LongPolling`](crate::strategy::LongPolling), for a fixed time before it ends. [`Released`](EventKind::Released) or [`Stopped`](EventKind::Stopped) follows.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     WaitingForService {
         /// The number of operations of the strategy that wait now.

@@ -61,6 +61,7 @@
 //! assert_eq!(outcome, Some(Ok(7)));
 //! ```
 
+use super::record::SkippedWait;
 use super::settle::Decision;
 use super::wait::{Reason, skipped};
 use super::{
@@ -186,8 +187,8 @@ pub struct Operation<S: RetryStrategy, C: Clock = StdTimer, O: OptionalObserver 
 
 #[derive(Debug)]
 enum Stage {
-    /// Before an attempt: the end of the wait, and what can end it early.
-    Waiting(Option<(Timestamp, Option<EarlyWake>)>),
+    /// Before an attempt: its wait, if there is one.
+    Waiting(Option<Pause>),
     Attempt {
         /// The time limit of the attempt.
         cut: Option<(Duration, TimedOut)>,
@@ -196,10 +197,19 @@ enum Stage {
     Ended(Ended),
 }
 
+/// A wait.
+#[derive(Debug)]
+enum Pause {
+    /// Until this time, or until it is ended early.
+    Until(Timestamp, Option<EarlyWake>),
+    /// A wait that a test guard skips. It has no length, so that the driver can go on with other operations meanwhile.
+    Skipped(SkippedWait),
+}
+
 /// The next step of a driver. [`Operation::next`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Wait this long, or until the waker is woken, and ask again.
+    /// Wait this long, or until the waker is woken, and ask again. Under a test guard, waits have no length.
     Wait(Duration),
     /// Make an attempt.
     #[non_exhaustive]
@@ -279,44 +289,45 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
             match &self.stage {
                 Stage::Ended(ended) => return Next::Stop(*ended),
                 Stage::Attempt { cut, .. } => return Next::Attempt { time_left: cut.map(|(time, _)| time) },
-                Stage::Waiting(Some((until, wake))) => {
+                Stage::Waiting(Some(Pause::Until(until, wake))) => {
                     let is_woken = wake.as_ref().is_some_and(|wake| wake.register(waker));
                     let left = until.saturating_since(self.surroundings.clock.now());
                     if !is_woken && !left.is_zero() {
                         return Next::Wait(left);
                     }
-                    self.stage = Stage::Waiting(None);
-                    if let Some(stopped) = self.ask() {
-                        return stopped;
-                    }
                 }
-                Stage::Waiting(None) => {
-                    if let Some(stopped) = self.ask() {
-                        return stopped;
-                    }
-                }
+                Stage::Waiting(Some(Pause::Skipped(wait))) => wait.end(),
+                Stage::Waiting(None) => {}
+            }
+            self.stage = Stage::Waiting(None);
+            let is_skipped = self.ask();
+            if is_skipped {
+                return Next::Wait(Duration::ZERO);
             }
         }
     }
 
-    /// Asks for the next wait, and stores it or the attempt. Returns the end of the operation, if this is it.
-    fn ask(&mut self) -> Option<Next> {
+    /// Asks what is next, and stores it. Returns whether it is a wait that is skipped.
+    fn ask(&mut self) -> bool {
         let clock = &self.surroundings.clock;
         if let Some((wait, reason)) = self.surroundings.call().next_wait(&mut self.state) {
-            match skipped(&mut self.state, wait, reason) {
-                Reason::Skipped(wait) => wait.end(),
+            let pause = match skipped(&mut self.state, wait, reason) {
+                Reason::Skipped(wait) => Pause::Skipped(wait),
                 Reason::Delay(wake) | Reason::Limiter(wake) | Reason::Service(wake) => {
-                    self.stage = Stage::Waiting(Some((clock.now().saturating_add(wait), wake)));
+                    Pause::Until(clock.now().saturating_add(wait), wake)
                 }
-            }
-            return None;
+            };
+            let is_skipped = matches!(pause, Pause::Skipped(_));
+            self.stage = Stage::Waiting(Some(pause));
+            return is_skipped;
         }
         if self.state.stopped.is_some() || self.state.is_unrecovered() {
-            return Some(Next::Stop(self.time_is_over(false, self.state.stopped)));
+            self.time_is_over(false, self.state.stopped);
+            return false;
         }
         self.state.limits.remaining(clock);
         self.stage = Stage::Attempt { cut: self.state.limits.next_cut(), is_sent: false };
-        None
+        false
     }
 
     /// Says that the attempt is sent. From now on, what was paid for it is spent. Without this, it comes back: if the operation is
@@ -347,7 +358,9 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     /// Reports what the outcome says about a limit on the sum of weights; see [`RetryPolicy::usage`](crate::RetryPolicy::usage).
     /// Call this before [`settle`](Operation::settle).
     pub fn used(&mut self, usage: Usage) {
-        self.state.used(&self.surroundings.strategy, usage);
+        if let Stage::Attempt { .. } = self.stage {
+            self.state.used(&self.surroundings.strategy, usage);
+        }
     }
 
     /// Settles the outcome of the attempt, which means what the directive says.
@@ -371,10 +384,10 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         }
     }
 
-    /// Ends the attempt, which took as long as [`Next::Attempt`] allowed and was dropped. An attempt without a limit is treated as one with a
-    /// limit of zero.
+    /// Says that the attempt took as long as [`Next::Attempt`] allows, so that the driver has dropped it.
     ///
-    /// Without an attempt, nothing is cut. Then this returns how the operation ended, or as for an attempt without a limit.
+    /// After [`Cut::Attempt`], settle its outcome. That is also the answer, with a time of zero, if the attempt has no limit, or if there is
+    /// no attempt. After the end of the operation, the answer is how it ended.
     pub fn cut(&mut self) -> Cut {
         match self.stage {
             Stage::Ended(ended) => Cut::Operation(ended),

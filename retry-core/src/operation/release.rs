@@ -1,6 +1,6 @@
 //! The token of an operation, and the guard that releases it if the attempt is given up.
 
-use crate::strategy::{DelaySource, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, RetryError, RetryStrategy, RetryToken};
 use crate::time::Timestamp;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub(super) enum TokenState<K> {
     Returned,
     /// The token was released because its attempt was not sent.
     Unsent(Progress),
-    /// The service did not recover while the operation waited for it. The token was released.
-    NoRecovery(Progress),
+    /// The operation waited for the service without success, and ends with this reason. The token was released.
+    Unrecovered(Progress, RetryError),
 }
 
 /// What an operation has done so far.
@@ -81,7 +81,7 @@ impl<K: RetryToken> TokenState<K> {
         match self {
             Self::Held(token) => Progress::of(token),
             Self::Refused | Self::Returned => Progress::without_waiting(1),
-            Self::Unsent(progress) | Self::NoRecovery(progress) => *progress,
+            Self::Unsent(progress) | Self::Unrecovered(progress, _) => *progress,
         }
     }
 
@@ -99,7 +99,7 @@ impl<K: RetryToken> TokenState<K> {
         match self {
             Self::Held(token) => token.attempt(),
             Self::Refused | Self::Returned => 1,
-            Self::Unsent(progress) | Self::NoRecovery(progress) => progress.attempts,
+            Self::Unsent(progress) | Self::Unrecovered(progress, _) => progress.attempts,
         }
     }
 }

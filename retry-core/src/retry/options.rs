@@ -308,7 +308,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         self.within(limits)
     }
 
-    /// Sets the time limit of each attempt. The default is no limit.
+    /// Sets the time limit of each attempt. The default is no limit. With any time limit, the last outcome is kept while the call waits, so
+    /// its future is `Send` only if the outcome is.
     ///
     /// The outcome of an attempt that is cut is a [`TimedOut`](crate::TimedOut), which the policy classifies like any
     /// other outcome. A limit of zero allows one poll of each attempt.

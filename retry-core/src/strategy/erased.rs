@@ -148,6 +148,10 @@ impl RetryToken for ErasedToken {
         self.token.waited_at(now)
     }
 
+    fn reason_after_wait(&self) -> RetryError {
+        self.token.reason_after_wait()
+    }
+
     /// The strategy behind the handle may let operations wait.
     #[inline]
     fn may_wait() -> bool {

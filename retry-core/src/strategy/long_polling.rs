@@ -13,9 +13,9 @@ use std::time::Duration;
 /// call a long poll.
 ///
 /// If the quota of the inner strategy can't pay for a retry, the operation first waits for the delay that the retry would have
-/// had, and then ends with its last outcome and the reason [`NoRecovery`](RetryError::NoRecovery). Without it, the operation ends
-/// immediately, and the loop begins the next one immediately. A limit on the time of the operation shortens the wait. Everything
-/// else is as in the inner strategy.
+/// had, and then ends with its last outcome and the reason [`QuotaExhausted`](RetryError::QuotaExhausted). Without it, the operation
+/// ends immediately, and the loop begins the next one immediately. Everything else is as in the inner strategy: where a delay is longer
+/// than the time that is left, the strategies of this library end the operation before they ask their quota.
 ///
 /// A loop over a [`PatientRetryStrategy`](crate::PatientRetryStrategy) does not need this, because its operations wait anyway. This
 /// is for programs that must behave like the AWS SDKs.
@@ -80,6 +80,8 @@ enum Held<K> {
         attempt: u32,
         since: Timestamp,
         until: Timestamp,
+        /// The latest reading of the clock. If it stands still, the wait is over after one sleep.
+        asked: Option<Timestamp>,
         /// The time for which the operation has waited for the service in earlier waits.
         waited: Duration,
     },
@@ -132,6 +134,10 @@ impl<K: RetryToken> RetryToken for LongPollingToken<K> {
         }
     }
 
+    fn reason_after_wait(&self) -> RetryError {
+        if let Held::Inner(token) = &self.0 { token.reason_after_wait() } else { RetryError::QuotaExhausted }
+    }
+
     fn may_wait() -> bool {
         true
     }
@@ -169,7 +175,7 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
                 let since = clock.now();
                 let wait = failure.remaining().map_or(delay, |remaining| delay.min(remaining));
                 let until = since.saturating_add(wait);
-                Ok(LongPollingToken(Held::Refused { attempt, since, until, waited }))
+                Ok(LongPollingToken(Held::Refused { attempt, since, until, asked: None, waited }))
             }
             answer => answer.map(LongPollingToken::inner),
         }
@@ -198,14 +204,16 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match &mut token.0 {
             Held::Inner(token) => self.strategy.ready(token, clock, waker),
-            Held::Refused { until, .. } => match until.saturating_since(clock.now()) {
-                Duration::ZERO => Ready::Stop,
-                wait => {
-                    // The operation may shorten only a wait that has a waker.
-                    drop(waker.map(LazyWaker::waker));
-                    Ready::After(wait)
+            Held::Refused { until, asked, .. } => {
+                let now = clock.now();
+                let wait = until.saturating_since(now);
+                if wait.is_zero() || asked.replace(now) == Some(now) {
+                    return Ready::Stop;
                 }
-            },
+                // The operation may shorten only a wait that has a waker.
+                drop(waker.map(LazyWaker::waker));
+                Ready::After(wait)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tokens: the state that a strategy keeps for one operation.
 
+use super::RetryError;
 use crate::support::KeptOutcome;
 use crate::time::Timestamp;
 use std::time::Duration;
@@ -87,6 +88,12 @@ pub trait RetryToken {
         self.waited()
     }
 
+    /// Returns the reason of the operation if it ends after a wait for the service.
+    #[doc(hidden)]
+    fn reason_after_wait(&self) -> RetryError {
+        RetryError::NoRecovery
+    }
+
     /// Returns whether an operation with such a token may wait for the service.
     #[doc(hidden)]
     #[inline]
@@ -116,7 +123,8 @@ pub enum DelaySource {
     Backoff,
     /// The wait that the server asked for, which is longer than the backoff.
     RetryAfter,
-    /// The quota can't pay for the retry, so it waits until there is evidence that the service answers again.
+    /// The quota can't pay for the retry, so it waits until there is evidence that the service answers again, or, with
+    /// [`LongPolling`](super::LongPolling), for a fixed time before the operation ends.
     Service,
 }
 

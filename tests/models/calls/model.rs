@@ -209,7 +209,7 @@ impl Model {
             return Err(Some(course.end(course.stop, Some(RetryError::Stopped))));
         }
         if !is_paid {
-            return Err(Some(course.end(end, Some(RetryError::NoRecovery))));
+            return Err(Some(course.end(end, Some(RetryError::QuotaExhausted))));
         }
         self.balances[depth] -= cost;
         course.paid = cost;
