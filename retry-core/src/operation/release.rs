@@ -1,6 +1,6 @@
 //! The token of an operation, and the guard that releases it if the attempt is given up.
 
-use crate::strategy::{DelaySource, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, RetryStrategy, RetryToken};
 use crate::time::Timestamp;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub(super) enum TokenState<K> {
     Returned,
     /// The token was released because its attempt was not sent.
     Unsent(Progress),
-    /// The operation waited for the service without success, and ends with this reason. The token was released.
-    Unrecovered(Progress, RetryError),
+    /// The service did not recover while the operation waited for it. The token was released.
+    NoRecovery(Progress),
 }
 
 /// What an operation has done so far.
@@ -24,7 +24,8 @@ pub(super) enum TokenState<K> {
 pub(crate) struct Progress {
     /// The number of attempts, including the current one.
     pub(super) attempts: u32,
-    /// The time for which the operation has waited for the service, in milliseconds, because a `Duration` would make tokens larger.
+    /// The time for which the operation has waited for the service, in milliseconds, because a `Duration` would make tokens larger. The
+    /// highest bit is that of a [long poll](Progress::is_long_poll): a separate flag would make each success longer.
     waited: u32,
 }
 
@@ -42,18 +43,27 @@ impl Progress {
     /// Returns the time for which the operation has waited for the service.
     #[inline]
     pub(super) const fn waited(self) -> Duration {
-        Duration::from_millis(self.waited as u64)
+        Duration::from_millis((self.waited & !LONG_POLL) as u64)
+    }
+
+    /// Returns whether the operation has waited as a long poll.
+    pub(super) const fn is_long_poll(self) -> bool {
+        self.waited & LONG_POLL != 0
     }
 
     /// Returns this of an operation whose token is given up before its attempt is sent.
     fn unsent(token: &impl RetryToken, now: Timestamp) -> Self {
-        Self { attempts: token.attempt().saturating_sub(1), waited: millis(token.waited_at(now)) }
+        let long_poll = if token.is_long_poll() { LONG_POLL } else { 0 };
+        Self { attempts: token.attempt().saturating_sub(1), waited: millis(token.waited_at(now)) | long_poll }
     }
 }
 
+/// The bit of a long poll in [`Progress`].
+const LONG_POLL: u32 = 1 << 31;
+
 #[inline]
 fn millis(time: Duration) -> u32 {
-    time.as_millis().try_into().unwrap_or(u32::MAX)
+    time.as_millis().try_into().unwrap_or(u32::MAX).min(!LONG_POLL)
 }
 
 impl<K: RetryToken> TokenState<K> {
@@ -81,7 +91,7 @@ impl<K: RetryToken> TokenState<K> {
         match self {
             Self::Held(token) => Progress::of(token),
             Self::Refused | Self::Returned => Progress::without_waiting(1),
-            Self::Unsent(progress) | Self::Unrecovered(progress, _) => *progress,
+            Self::Unsent(progress) | Self::NoRecovery(progress) => *progress,
         }
     }
 
@@ -99,7 +109,7 @@ impl<K: RetryToken> TokenState<K> {
         match self {
             Self::Held(token) => token.attempt(),
             Self::Refused | Self::Returned => 1,
-            Self::Unsent(progress) | Self::Unrecovered(progress, _) => progress.attempts,
+            Self::Unsent(progress) | Self::NoRecovery(progress) => progress.attempts,
         }
     }
 }

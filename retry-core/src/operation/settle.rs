@@ -191,7 +191,8 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     ) -> Decision {
         let (progress, was_sent) = (self.token.progress(), driver.was_sent());
         let reason = match self.token {
-            TokenState::Unrecovered(_, reason) => reason,
+            TokenState::NoRecovery(progress) if progress.is_long_poll() => RetryError::QuotaExhausted,
+            TokenState::NoRecovery(_) => RetryError::NoRecovery,
             _ => self.limits.reason(),
         };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
@@ -230,7 +231,7 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Returns whether the operation waited for the service without success.
     #[inline]
     pub(crate) fn is_unrecovered(&self) -> bool {
-        K::may_wait() && !self.is_unmade && matches!(self.token, TokenState::Unrecovered(..))
+        K::may_wait() && !self.is_unmade && matches!(self.token, TokenState::NoRecovery(_))
     }
 
     /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if the operation

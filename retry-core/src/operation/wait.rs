@@ -6,7 +6,7 @@ use super::{Call, OptionalObserver, State, StateOf, Stop, TimeLimits};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
-use crate::strategy::{DelaySource, LazyWaker, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, LazyWaker, RetryStrategy, RetryToken};
 use crate::time::{Clock, Timer, Timestamp};
 use std::mem;
 use std::pin::Pin;
@@ -307,11 +307,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because the service did not recover while the operation waited for it.
     #[cold]
     fn end(self, now: impl FnOnce() -> Timestamp) {
-        let reason = match &*self.token {
-            TokenState::Held(token) => token.reason_after_wait(),
-            _ => RetryError::NoRecovery,
-        };
-        self.release(|progress| TokenState::Unrecovered(progress, reason), now);
+        self.release(TokenState::NoRecovery, now);
     }
 
     fn release(self, state: impl FnOnce(Progress) -> TokenState<S::Token>, now: impl FnOnce() -> Timestamp) {

@@ -148,8 +148,8 @@ impl RetryToken for ErasedToken {
         self.token.waited_at(now)
     }
 
-    fn reason_after_wait(&self) -> RetryError {
-        self.token.reason_after_wait()
+    fn is_long_poll(&self) -> bool {
+        self.token.is_long_poll()
     }
 
     /// The strategy behind the handle may let operations wait.

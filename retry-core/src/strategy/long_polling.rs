@@ -134,8 +134,11 @@ impl<K: RetryToken> RetryToken for LongPollingToken<K> {
         }
     }
 
-    fn reason_after_wait(&self) -> RetryError {
-        if let Held::Inner(token) = &self.0 { token.reason_after_wait() } else { RetryError::QuotaExhausted }
+    fn is_long_poll(&self) -> bool {
+        match &self.0 {
+            Held::Inner(token) => token.is_long_poll(),
+            Held::Refused { .. } => true,
+        }
     }
 
     fn may_wait() -> bool {

@@ -1,6 +1,5 @@
 //! Tokens: the state that a strategy keeps for one operation.
 
-use super::RetryError;
 use crate::support::KeptOutcome;
 use crate::time::Timestamp;
 use std::time::Duration;
@@ -88,10 +87,10 @@ pub trait RetryToken {
         self.waited()
     }
 
-    /// Returns the reason of the operation if it ends after a wait for the service.
+    /// Returns whether the operation is a long poll whose retry the quota refused, so that it ends after its wait.
     #[doc(hidden)]
-    fn reason_after_wait(&self) -> RetryError {
-        RetryError::NoRecovery
+    fn is_long_poll(&self) -> bool {
+        false
     }
 
     /// Returns whether an operation with such a token may wait for the service.
