@@ -1,6 +1,6 @@
 //! Tables of error codes that several clients report, so they need no client and no feature.
 //!
-//! The functions classify a code as it is, so they also fit a client without a module here.
+//! The functions take plain codes, so they also work for a client that has no module here.
 //!
 //! | item | classifies | field attribute | examples |
 //! |---|---|---|---|

@@ -256,7 +256,7 @@ where
         let mut directive = None;
         if !is_over {
             directive = self.ended(form.evaluate(self.outcome.as_ref()?));
-            // It is passed on as it is, so that a success does not copy it.
+            // The same value is passed on to `settle`, so that a success does not copy it.
             let succeeded = matches!(directive?, RetryDirective::Succeed { .. });
             if self.is_hedge() {
                 self.end(form, succeeded);

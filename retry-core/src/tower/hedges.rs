@@ -329,7 +329,7 @@ struct Prepared<Svc> {
     is_ready: bool,
 }
 
-/// Sends a request to a service as soon as it is ready.
+/// Waits until a service is ready, and sends it a request.
 async fn send<Svc: Service<Req>, Req>(
     prepared: Prepared<Svc>,
     request: Option<Req>,
