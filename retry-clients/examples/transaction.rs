@@ -42,8 +42,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for task in tasks {
         match task.await? {
             Ok(()) => println!("paid"),
-            Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
-            Err(error) => println!("not paid: {error}"),
+            Err(error) if error.is_outcome_unknown() => println!("look for it: {error:#}"),
+            Err(error) => println!("not paid: {error:#}"),
         }
     }
     let total: i64 = sqlx::query_scalar("SELECT sum(balance) FROM retry_accounts").fetch_one(&pool).await?;

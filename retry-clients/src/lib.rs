@@ -18,6 +18,7 @@
 //! |---|---|---|---|
 //! | hyper 1 | [`hyper1`] | `hyper::Error` | 1.88 |
 //! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` | 1.88 |
+//! | `mysql_async` 0.37 | [`mysql_async037`] | `mysql_async::Error` | 1.88 |
 //! | `object_store` 0.14 | [`object_store014`] | `object_store::client::HttpError` | 1.88 |
 //! | redis 1 | [`redis1`] | `redis::RedisError` | 1.88 |
 //! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` | 1.88 |
@@ -43,7 +44,7 @@
 //! | `ClientError` | for a function with a time limit: `Result<T, reqwest013::ClientError>` has the client's own error or a time limit that was exceeded |
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
 //! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). For reqwest, reqwest-middleware and hyper-util |
-//! | `transaction`, `TransactionError` | for a transaction of `PostgreSQL`, in the two modules that have them: they know whether COMMIT had been sent |
+//! | `transaction`, `TransactionError` | for a transaction of `PostgreSQL`, `MySQL` or `MariaDB`, in the three modules that have them: they know whether COMMIT had been sent |
 //! | a table | to look up the classification of each error, the reason for it, and how it was observed |
 //!
 //! In the column *safe*, *yes* means that the request was not acted upon, or that a repetition does no harm; *maybe*
@@ -60,9 +61,7 @@
 //!
 //! With one line, [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client, and
 //! [`object_store014::RetryConnector`] those of a store. For a stack of `tower` layers around a client of reqwest or
-//! hyper-util, use `RetryLayer` of `retry_core::tower` with the `response_policy` of the client.
-//!
-//! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
+//! hyper-util, use `RetryLayer` of the crate `retry-tower` with the `response_policy` of the client.
 //!
 //! # Codes and headers
 //!
@@ -70,7 +69,7 @@
 //!
 //! | module | has |
 //! |---|---|
-//! | [`codes`] | the codes of gRPC and OTLP, SQLSTATEs, and the errors of Redis and Valkey |
+//! | [`codes`] | the codes of gRPC and OTLP, SQLSTATEs, the codes of `MySQL`, `MariaDB` and `SQLite`, and the errors of Redis and Valkey, and of object stores |
 //! | [`headers`] | the headers that tell a server the number of the attempt and the time left, and the deadline of a caller |
 //! | [`http`] | parsers for `Retry-After`, with dates by the feature `httpdate`, and for reports of rate limits. With the feature `http`, which clients of HTTP turn on, it classifies whole responses |
 //! | [`llm`] | the errors of services for language models, and with the feature `http` their headers |
@@ -96,6 +95,8 @@ pub mod hyper1;
 #[cfg(feature = "hyper_util01")]
 pub mod hyper_util01;
 pub mod llm;
+#[cfg(feature = "mysql_async037")]
+pub mod mysql_async037;
 #[cfg(feature = "object_store014")]
 pub mod object_store014;
 #[cfg(feature = "redis1")]
@@ -110,7 +111,13 @@ pub mod reqwest012;
 pub mod reqwest013;
 #[cfg(feature = "reqwest_middleware05")]
 pub mod reqwest_middleware05;
-#[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07", feature = "ureq3"))]
+#[cfg(any(
+    feature = "mysql_async037",
+    feature = "redis1",
+    feature = "sqlx09",
+    feature = "tokio_postgres07",
+    feature = "ureq3"
+))]
 mod resolve;
 #[cfg(feature = "sqlx09")]
 pub mod sqlx09;
@@ -118,13 +125,11 @@ pub mod sqlx09;
 pub mod tokio_postgres07;
 #[cfg(feature = "tonic014")]
 pub mod tonic014;
-#[cfg(feature = "tower05")]
-pub mod tower05;
-#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+#[cfg(any(feature = "mysql_async037", feature = "sqlx09", feature = "tokio_postgres07"))]
 mod transaction;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
 
 pub use client_error::ClientError;
-#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+#[cfg(any(feature = "mysql_async037", feature = "sqlx09", feature = "tokio_postgres07"))]
 pub use transaction::TransactionError;

@@ -10,7 +10,7 @@
 //! use object_store::client::ReqwestConnector;
 //! use object_store::{ObjectStore, RetryConfig};
 //! use retry_clients::object_store014::RetryConnector;
-//! use retry_core::PacedRetryStrategy;
+//! use retry_limits::PacedRetryStrategy;
 //!
 //! // Paced: it also finds the rate that the store accepts, and sends no faster.
 //! static STORE: PacedRetryStrategy = PacedRetryStrategy::new();
@@ -75,8 +75,10 @@
 //!
 //! - **Status and headers** classify an answer as in [`classify::http`](retry_core::classify::http). A retry waits at least as long
 //!   as a `Retry-After` asks for.
-//! - **Error codes** in the body come first: those of the [table of AWS](retry_core::classify::aws), such as `SlowDown`, which S3 sends
-//!   without a `Retry-After`, and `ServerBusy` of Azure are throttling. A HEAD has no body, so its 503 is not.
+//! - **Error codes** come first: those of the [table of AWS](retry_core::classify::aws), and those of the [other
+//!   stores](crate::codes::known_storage). So `SlowDown`, which S3 sends without a `Retry-After`, `ServerBusy` of Azure and
+//!   `rateLimitExceeded` of Google are throttling. They are in the body, in XML or JSON, and those of Azure also in headers. A HEAD has no body, so a
+//!   503 of S3 to a HEAD is not throttling.
 //! - **An error in a success**: S3 can report `InternalError` or `SlowDown` with the status 200, in the answer to a copy, a
 //!   completion or a bulk delete. It is treated as a 500 or as throttling.
 //! - **Bodies** belong to the attempt, so that a request is repeated if its answer breaks off. The exception is the content of an object

@@ -14,7 +14,32 @@
 //! | Was it a timeout? | maybe | timeout | other | the client does not tell a timeout while connecting from a later one | a full backlog, a paused server |
 //! | Did the connection break, was the answer cut short, or is it not of the protocol? | maybe | | server | the command may have been executed | a killed server, half an answer, a wrong length, an answer of HTTP |
 //! | Was it another I/O error? | maybe | | other | its kind is not in [`classify::io`](retry_core::classify::io) | |
+//! | Do the sentinels know no master or no replica? | yes | | server | nothing was sent | a sentinel without a master |
+//! | Has the client of a cluster no connection? | maybe | | server | an earlier try of the client itself may have been executed | |
 //! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
+//!
+//! By the kinds of the crate:
+//!
+//! | `ErrorKind` | classification |
+//! |---|---|
+//! | `Server`, `Extension` | by the code in the answer |
+//! | `Io` | by the questions above |
+//! | `Parse` | *maybe* if the answer is not of the protocol, *no* if it has another type than the program asked for |
+//! | `MasterNameNotFoundBySentinel`, `NoValidReplicasFoundBySentinel` | *yes*, server fault: nothing was sent |
+//! | `ClusterConnectionNotFound` | *maybe*, server fault: an earlier try may have been executed |
+//! | `AuthenticationFailed` | *no*: the same password is refused again |
+//! | `UnexpectedReturnType`, `Serialize` | *no*: the program uses another type |
+//! | `InvalidClientConfig`, `EmptySentinelList`, `Client` | *no*: the client refuses it before it is sent |
+//! | `RESP3NotSupported` | *no*: the server is too old for it |
+//!
+//! | `ServerErrorKind` | classification |
+//! |---|---|
+//! | `BusyLoading`, `TryAgain`, `ClusterDown`, `MasterDown`, `ReadOnly` | *yes*, server fault: not executed |
+//! | `Moved`, `Ask` | *yes*: another node has the slot |
+//! | `ResponseError` | by the message: `max number of clients`, and the errors of scripts before Redis 7; otherwise *no*, client fault |
+//! | `ExecAbort` | by the causes, if they are known; otherwise *no*, client fault |
+//! | `NoScript`, `NoPerm` | *no*, client fault: the same command fails again |
+//! | `CrossSlot`, `NotBusy`, `NoSub` | *no*: the command does not fit the keys or the state of the connection |
 //!
 //! redis has a classification of its errors, `RedisError::retry_method`. It is not used here, because it says how to
 //! get a working connection, and not whether the command was executed.
@@ -92,6 +117,7 @@ use std::io;
 crate::client_error::of_client!("redis", RedisError);
 
 /// Classifies an error by the [table](self).
+#[allow(clippy::match_same_arms, reason = "each kind is listed, also where the next one has the same classification")]
 pub fn classify(error: &RedisError) -> Classification {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<ServerError>()) {
         return answer(error);
@@ -109,9 +135,25 @@ pub fn classify(error: &RedisError) -> Classification {
         ErrorKind::Parse if error.detail().is_some_and(|text| text.starts_with("Parse error at ")) => {
             Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)
         }
-        _ => Classification::new(RetrySafety::No),
+        ErrorKind::Parse => FINAL,
+        // Made by the client from an answer, without the answer itself.
+        ErrorKind::Server(_) | ErrorKind::Extension => error.code().and_then(table).unwrap_or(FINAL),
+        ErrorKind::MasterNameNotFoundBySentinel | ErrorKind::NoValidReplicasFoundBySentinel => {
+            Classification::new(RetrySafety::Yes).with_fault(ErrorFault::Server)
+        }
+        ErrorKind::ClusterConnectionNotFound => Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server),
+        ErrorKind::AuthenticationFailed
+        | ErrorKind::UnexpectedReturnType
+        | ErrorKind::InvalidClientConfig
+        | ErrorKind::EmptySentinelList
+        | ErrorKind::Client
+        | ErrorKind::RESP3NotSupported => FINAL,
+        // `Serialize` exists only with a feature of the client. A test compares the other kinds with the crate's.
+        _ => FINAL,
     }
 }
+
+const FINAL: Classification = Classification::new(RetrySafety::No);
 
 /// Classifies an error of redis or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
 /// link.
@@ -131,7 +173,8 @@ fn tls_failed(link: &(dyn Error + 'static)) -> Option<Classification> {
 }
 
 fn answer(error: &ServerError) -> Classification {
-    table(error.code()).unwrap_or(Classification::new(RetrySafety::No))
+    let text = error.details().map(|details| format!("{} {details}", error.code()));
+    table(text.as_deref().unwrap_or(error.code())).unwrap_or(FINAL)
 }
 
 /// Classifies the errors of the commands of a pipeline or of a transaction.

@@ -41,10 +41,10 @@ macro_rules! version {
         use ::http::{HeaderMap, StatusCode};
         use retry_core::ChainPolicy;
         use retry_core::classify::Classification;
-        use $crate::http::{self, ErrorResponse, ResponsePolicy};
+        use $crate::http::{self, ResponsePolicy};
         use $reqwest::{Error, Response};
 
-        pub use $crate::http::ResponseExt;
+        pub use $crate::http::{ErrorResponse, ResponseExt};
 
         /// The error of a request with reqwest: an error response, an error of reqwest, or a time limit that was
         /// exceeded. Reqwest's own error is classified by the [table](self).

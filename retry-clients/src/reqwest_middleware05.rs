@@ -18,7 +18,7 @@
 //!
 //! - **Method.** A request that may have been acted upon is sent again if its method is idempotent, as GET and PUT are, and
 //!   not if it is a POST or a PATCH. A request that was not acted upon, for example after a 429, is sent again whatever its
-//!   method is. [`idempotent_with`](RetryMiddleware::idempotent_with) replaces this rule, for example by a check for an
+//!   method is. [`policy_with`](RetryMiddleware::policy_with) replaces this rule, for example by a check for an
 //!   idempotency key, which [`before_attempt`](RetryMiddleware::before_attempt) can add.
 //! - **Outcome.** The caller gets the last response, whatever its status, as from reqwest. `error_for_status`, or
 //!   [`error_for_response`](reqwest013::ResponseExt), turns it into an error.

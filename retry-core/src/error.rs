@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +95,8 @@ pub trait ErrorInfo {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
-    note = "`anyhow::Error`, `Box<dyn Error>` and other errors that hold any error are classified by their sources: `policy = ChainPolicy::new()` in the attribute, `.policy(ChainPolicy::new())` for a closure",
+    note = "for the error of a client, alone or in `anyhow::Error`, `Box<dyn Error>` and the like, write the policy of the client in the crate `retry-clients`, as in `policy = reqwest013::policy()` (or of `reqwest012`, `reqwest_middleware05`, `hyper1`, `hyper_util01`, `ureq3`, `tonic014`, `redis1`, `sqlx09`, `tokio_postgres07`, `mysql_async037`, `object_store014`)",
+    note = "`policy = ChainPolicy::new()` knows only I/O errors and time limits in the sources of such an error, and what you add: `.also(chain::typed::<MyError>)`",
     note = "for your own type, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
     note = "for a field of a foreign type, write `#[retry(with = path::of::classify)]`: your fn then classifies it",
     note = "elsewhere, wrap a foreign type in your own type, or classify the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
@@ -140,12 +142,60 @@ pub trait RetryInfo: ErrorInfo {
         false
     }
 
+    /// Returns whether nothing says what the error means, so that [`RetrySafety::No`] is not a judgement. The default is `false`.
+    ///
+    /// An unknown error is not retried, and has the class [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown): the first one of
+    /// each function causes a [warning](crate::EventKind::UnknownError). To [`chain::typed`](crate::classify::chain::typed) it is a link
+    /// that is not known. If [`is_retry_safe`](RetryInfo::is_retry_safe) is not [`No`](RetrySafety::No), that decides, and an error that
+    /// is throttling, a timeout or a conflict has the class of these.
+    ///
+    /// A derived implementation returns `true` for a case without a label that holds an inner error, about which rustc warns.
+    fn is_unknown(&self) -> bool {
+        false
+    }
+
     /// Returns the wait that the server asked for before the next attempt, if any. The default is `None`.
     ///
     /// With the default settings, a retry waits at least that long, and a wait above
     /// [`max_retry_after`](crate::StandardRetryStrategy::max_retry_after) ends the operation. See
     /// [`HintLimit`](crate::strategy::HintLimit) for the other settings.
     fn retry_after(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Returns the error as an [`Error`], whose texts the warnings of `tracing` have. The default is `None`: they have no text.
+    ///
+    /// A derived implementation returns the error if its type is an `Error` for all of its parameters.
+    ///
+    /// By hand, it is one line:
+    ///
+    /// ```
+    /// # use std::fmt::{self, Display, Formatter};
+    /// use retry_core::{ErrorInfo, RetryInfo};
+    /// use std::error::Error;
+    ///
+    /// #[derive(Debug)]
+    /// struct Closed;
+    /// # impl Display for Closed {
+    /// #     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    /// #         f.write_str("the shop is closed")
+    /// #     }
+    /// # }
+    ///
+    /// impl Error for Closed {}
+    /// impl ErrorInfo for Closed {}
+    /// impl RetryInfo for Closed {
+    ///     fn is_throttle(&self) -> bool {
+    ///         true
+    ///     }
+    ///
+    ///     fn as_error(&self) -> Option<&(dyn Error + '_)> {
+    ///         Some(self)
+    ///     }
+    /// }
+    /// # assert_eq!(Closed.as_error().unwrap().to_string(), "the shop is closed");
+    /// ```
+    fn as_error(&self) -> Option<&(dyn Error + '_)> {
         None
     }
 
@@ -185,8 +235,16 @@ macro_rules! forward_errors {
                 (**self).is_conflict()
             }
 
+            fn is_unknown(&self) -> bool {
+                (**self).is_unknown()
+            }
+
             fn retry_after(&self) -> Option<Duration> {
                 (**self).retry_after()
+            }
+
+            fn as_error(&self) -> Option<&(dyn Error + '_)> {
+                (**self).as_error()
             }
         }
     )+};

@@ -44,7 +44,7 @@
 //! |---|---|
 //! | [`RetryInfo`](macro@RetryInfo), the derive | classify your errors by labels, and by the statuses and errors that they hold |
 //! | [`RetryInfo`](trait@RetryInfo), [`ErrorInfo`] | the traits that the derive implements, with [`RetrySafety`] and [`ErrorFault`] |
-//! | [`classify`] | HTTP statuses, gRPC, SQL and AWS codes, I/O errors, chains of sources |
+//! | [`classify`] | HTTP statuses, the codes of AWS, I/O errors, chains of sources; the crate [`retry-clients`](https://docs.rs/retry-clients) knows clients and other codes |
 //! | [`ChainPolicy`] | classify `anyhow::Error`, `Box<dyn Error>` and the like |
 //! | [`RetryPolicy`], [`policy_fn`] | classify whole outcomes, `Ok` included, by a [`RetryDirective`] with a [`RetryErrorType`], or a [`Success`] |
 //! | [`StandardRetryPolicy`] | the default policy, which can say whether a call is idempotent |
@@ -57,7 +57,8 @@
 //! | [`retry()`], [`retry_blocking`] | retry a closure, or a call with a foreign error type |
 //! | [`retry_with_context`], [`AttemptContext`] | the same, with the number of the attempt and the previous failure |
 //! | [`Retry`] | the options of such a call |
-//! | [`tower::RetryLayer`] | retry the requests of a service, with the feature `tower` |
+//! | `reconnect` of the crate `retry-stream` | read a stream that is opened again after each break |
+//! | `RetryLayer` of the crate `retry-tower` | retry the requests of a service, as a layer of the crate `tower` |
 //! | [`TimedOut`], [`TimeLimit`] | the error of an exceeded time limit, and which limit it was |
 //!
 //! Choose a strategy, which decides whether, when and how often to retry:
@@ -66,12 +67,11 @@
 //! |---|---|
 //! | [`PatientRetryStrategy`] | start here: random failures are retried soon, and in an outage operations wait for the service |
 //! | [`StandardRetryStrategy`] | retries with a quota of a fixed size, as in the AWS SDKs: when it is empty, operations fail |
-//! | [`PacedRetryStrategy`] | send at the rate that the server accepts |
-//! | [`ConcurrencyRetryStrategy`] | limit the number of requests in flight |
 //! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
+//! | the crate [`retry-limits`](https://docs.rs/retry-limits) | for bulk jobs: send at the rate that the server accepts, or limit the number of requests in flight |
 //! | [`ScopedRetryStrategy`] | one strategy for each key, such as a tenant |
 //! | [`ErasedStrategy`] | choose the type of a strategy at run time |
-//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time, with the feature [`config`] |
+//! | the crate [`retry-config`](https://docs.rs/retry-config) | choose the settings of a strategy at run time |
 //! | [`without_retries`], [`set_retries_enabled`] | turn retries off for a future, or for the process; [`without_retries_blocking`], [`retries_enabled`] |
 //!
 //! Replace a part:
@@ -82,6 +82,7 @@
 //! | [`RetryQuota`], [`TokenBucket`], [`quota::EvidenceQuota`] | the limit on the retries of all calls together ([`quota`]) |
 //! | [`RetryStrategy`], [`RetryToken`], [`Failure`], [`RetryError`] | your own strategy, with the parts in [`strategy`] |
 //! | [`limit`] | the limiters on sends |
+//! | [`parts`] | parts for authors of limiters, quotas and strategies |
 //! | [`Timer`], [`Clock`], [`TokioTimer`] | the clock and the sleep ([`time`]) |
 //! | [`InvalidSetting`], [`reseed`] | errors of settings, and the seed of a process |
 //!
@@ -103,7 +104,7 @@
 //! created for each call protects nothing; most ways to write that don't compile. You can keep a strategy in:
 //!
 //! - a `static`, as above, because its constructors are `const`;
-//! - a [`LazyLock<ConfiguredStrategy>`](std::sync::LazyLock), if its settings come from a [`RetryConfig`];
+//! - a [`LazyLock<ConfiguredStrategy>`](std::sync::LazyLock), if its settings come from a `RetryConfig` of the crate `retry-config`;
 //! - a field of a client;
 //! - an [`Arc`](std::sync::Arc) that several clients share.
 //!
@@ -128,54 +129,48 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `limiters` | yes | [`AdaptiveRetryStrategy`], [`ConcurrencyRetryStrategy`] and [`PacedRetryStrategy`], and their limiters |
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
-//! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared AWS config file; also enables `config` |
-//! | `config` | no | [`config`], which makes strategies from settings that are read at run time; also enables `limiters` |
+//! | `hedges` | no | [`Hedge`], [`Retry::hedge`], [`drive::Operation::race`], and the option `hedge` of the attribute: a second attempt beside a slow first one |
 //! | `http` | no | `StatusCode` of the crate `http`, in a field with `#[retry(http_status)]` and as a [`Classification`](classify::Classification) |
-//! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`config::RetryMode`]; also enables `config` |
 //! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
 //! | `metrics` | no | `observe::metrics`, which publishes metrics through the crate `metrics`; also enables `global-observer` |
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
-//! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!
 //! The defaults are what most programs use. What features add to the debug build of an empty program that depends on tokio:
 //!
 //! | features | crates | seconds of CPU |
 //! |---|---|---|
-//! | `tokio` | 3 | 2.2 |
-//! | `limiters` and `tokio` | 3 | 3.0 |
+//! | `tokio` | 3 | 3.0 |
 //! | the defaults | 13 | 13.2 |
-//! | the defaults and `config` | 13 | 14.4 |
 //!
 //! Most of it is `syn` and `darling`, which programs with other derive macros build anyway. Each further feature adds up to 4
 //! crates. (Rust 1.95, the median of seven builds; the seconds depend on the machine. tokio itself took 2.2.)
 //!
 #![cfg_attr(
-    not(feature = "config"),
-    doc = "[`config`]: #features\n[`config::RetryMode`]: #features\n[`ConfigError`]: #features\n[`RetryConfig`]: #features"
+    not(feature = "hedges"),
+    doc = "[`Hedge`]: #features\n[`Retry::hedge`]: #features\n[`drive::Operation::race`]: #features"
 )]
 #![cfg_attr(not(feature = "metrics"), doc = "[`observe::metrics::install`]: #features")]
 #![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
-#![cfg_attr(not(feature = "tower"), doc = "[`tower::RetryLayer`]: #features")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Some internal functions are used only by the module `config`, or by the limiters, which it enables.
-#![cfg_attr(not(feature = "config"), allow(dead_code))]
+
+// `forward_strategy` names types by paths that are right in this crate and in others.
+extern crate self as retry_core;
 
 #[doc(hidden)]
 pub mod __private;
 pub mod backoff;
 pub mod classify;
-#[cfg(feature = "config")]
-pub mod config;
 mod error;
 pub mod guide;
+#[cfg(feature = "hedges")]
 mod hedge;
 pub mod limit;
 pub mod observe;
 mod operation;
+pub mod parts;
 pub mod policy;
 pub mod quota;
 pub mod retry;
@@ -184,16 +179,12 @@ mod support;
 #[cfg(feature = "test")]
 pub mod test;
 pub mod time;
-#[cfg(feature = "tower")]
-pub mod tower;
 
 #[doc(inline)]
 pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
-#[cfg(feature = "config")]
-#[doc(inline)]
-pub use config::{ConfigError, RetryConfig};
 #[doc(inline)]
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+#[cfg(feature = "hedges")]
 #[doc(inline)]
 pub use hedge::Hedge;
 #[doc(inline)]
@@ -206,9 +197,8 @@ pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, Stand
 pub use quota::{RetryQuota, TokenBucket};
 #[doc(inline)]
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
-#[cfg(feature = "limiters")]
 #[doc(inline)]
-pub use strategy::{AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy};
+pub use strategy::AdaptiveRetryStrategy;
 #[doc(inline)]
 pub use strategy::{
     ErasedStrategy, Failure, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,

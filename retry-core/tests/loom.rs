@@ -3,18 +3,12 @@
 
 #[path = "loom/blocking.rs"]
 mod blocking;
-#[path = "loom/concurrency.rs"]
-mod concurrency;
 #[path = "loom/early_wake.rs"]
 mod early_wake;
 #[path = "loom/evidence.rs"]
 mod evidence;
 #[path = "loom/hedge.rs"]
 mod hedge;
-#[path = "loom/live.rs"]
-mod live;
-#[path = "loom/paced.rs"]
-mod paced;
 #[path = "loom/patient.rs"]
 mod patient;
 #[path = "loom/stop.rs"]

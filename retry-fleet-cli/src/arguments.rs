@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use redis::{ClientTlsConfig, TlsCertificates};
 use std::time::Duration;
 
-/// Shows the fleets in a store of retry-fleet, and turns their retries off and on.
+/// Shows the fleets in a store of retry-fleet, turns their retries off and on, and resets their limits.
 ///
 /// Exit codes: 0 if it was done, 1 if the store failed, 2 for wrong arguments, 3 if the store knows no such fleet.
 #[derive(Parser)]
@@ -106,6 +106,22 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
         by: String,
     },
+    /// Forget the limit that a fleet has measured, or replace it
+    ///
+    /// For a limit that its service has changed. Without it, the fleet finds a higher limit within seconds, too, if operations wait.
+    ResetLimit {
+        /// The name of the fleet
+        fleet: String,
+        /// The limit of the service in sends per second, from which the fleet continues. Without it, the fleet forgets what it measured
+        #[arg(long, value_name = "RATE", value_parser = rate, allow_negative_numbers = true)]
+        to: Option<f64>,
+    },
+}
+
+/// Reads a rate in sends per second.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0 && rate.is_finite());
+    rate.ok_or_else(|| format!("invalid rate {text:?}: expected sends per second above 0, as in 250 or 0.5"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The command `retry-fleet`: shows the fleets in a store, and turns their retries off and on.
+//! The command `retry-fleet`: shows the fleets in a store, turns their retries off and on, and resets their limits.
 
 mod arguments;
 mod output;
@@ -95,6 +95,12 @@ async fn run(arguments: &Arguments) -> Result<String, Failure> {
             store.turn_retries_on(fleet, by).await?;
             let state = existing(&mut store, fleet).await?;
             Ok(output::switch(fleet, &state, is_json))
+        }
+        Verb::ResetLimit { fleet, to } => {
+            existing(&mut store, fleet).await?;
+            store.reset_limit(fleet, *to).await?;
+            let state = existing(&mut store, fleet).await?;
+            Ok(output::show(fleet, &state, is_json))
         }
     }
 }

@@ -10,10 +10,11 @@
 use redis::Connection;
 use retry_core::RetryErrorType::Other;
 use retry_core::quota::EvidenceQuota;
-use retry_core::{PacedRetryStrategy, RetryQuota, TokioTimer};
+use retry_core::{RetryQuota, TokioTimer};
 use retry_fleet::protocol::{Call, Knowledge, LimitCall};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, Membership, Store};
+use retry_limits::PacedRetryStrategy;
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};

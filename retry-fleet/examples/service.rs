@@ -1,16 +1,16 @@
 //! A service that leaves its fleet when it is asked to end: by SIGTERM, as from Kubernetes and systemd, or by SIGINT, as from Ctrl-C.
 //!
 //! It takes no new operations then, finishes those that run, and leaves. A process that ends without leaving is counted for 3 s.
-//! Its settings are variables, such as `ORDERS_MAX_ATTEMPTS=5`, for which retry-core has the feature `config`. WALKTHROUGH.md runs ten of
+//! Its settings are variables, such as `ORDERS_MAX_ATTEMPTS=5`, which retry-config reads. WALKTHROUGH.md runs ten of
 //! these processes.
 //!
 //! ```sh
 //! RETRY_FLEET_URL=redis://127.0.0.1 cargo run -p retry-fleet --features tracing --example service
 //! ```
 
-use retry_core::config::ConfiguredStrategy;
+use retry_config::{ConfiguredStrategy, RetryConfig};
 use retry_core::quota::EvidenceQuota;
-use retry_core::{ExponentialBackoff, RetryConfig, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
+use retry_core::{ExponentialBackoff, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetSwitch};
 use std::error::Error;

@@ -6,7 +6,7 @@
 //! | what | how | effect |
 //! |---|---|---|
 //! | a quota | [`Fleet::quota`], an [`EvidenceQuota`](retry_core::quota::EvidenceQuota) | all processes know whether retries help, nearly as if they were one |
-//! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
+//! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
 //! | a switch | [`Fleet::switch`], a [`FleetSwitch`] | retries off for the whole fleet, by any process or an operator |
 //!
 //! Decisions stay local and never wait for the network: each process pays for its own retries, and sends at its share of the
@@ -17,15 +17,20 @@
 //! ```no_run
 //! # #[cfg(feature = "redis1")]
 //! # mod program {
-//! use retry_core::PatientRetryStrategy;
-//! use retry_fleet::Fleet;
+//! use retry_core::quota::EvidenceQuota;
+//! use retry_core::{ExponentialBackoff, StandardRetryStrategy};
 //! use retry_fleet::redis1::RedisStore;
+//! use retry_fleet::{Fleet, FleetSwitch};
+//! use retry_limits::PacedRetryStrategy;
 //!
-//! static ORDERS: PatientRetryStrategy = PatientRetryStrategy::new();
+//! static ORDERS: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+//!     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
+//! static SWITCH: FleetSwitch = FleetSwitch::new(retry_core::set_retries_enabled);
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = RedisStore::open("redis://127.0.0.1")?;
-//! let membership = Fleet::new("orders", store).quota(ORDERS.quota()).join()?;
+//! let fleet = Fleet::new("orders", store).quota(ORDERS.standard().quota());
+//! let membership = fleet.limit(&ORDERS).switch(&SWITCH).join()?;
 //! // The program runs, and at its end:
 //! membership.leave().await;
 //! # Ok(())
@@ -33,25 +38,23 @@
 //! # }
 //! ```
 //!
-//! A service that is ended by SIGTERM, as by Kubernetes or systemd, gets to `leave` only if it handles the signal: the example
-//! `service` of this crate does.
-//!
 //! The functions are retried as before, with `#[retryable(strategy = ORDERS)]`. Strategies that call the same service can
-//! have one quota, as `&EvidenceQuota`. With a limit and a switch:
+//! have one quota, as `&EvidenceQuota`. Each part can be left out. For a service without a limit on requests, take a
+//! [`PatientRetryStrategy`](retry_core::PatientRetryStrategy), whose operations wait for a service that is down:
 //!
 //! ```
-//! use retry_core::quota::EvidenceQuota;
-//! use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
-//! use retry_fleet::{Fleet, FleetSwitch, JoinError, Membership, Store};
+//! use retry_core::PatientRetryStrategy;
+//! use retry_fleet::{Fleet, JoinError, Membership, Store};
 //!
-//! static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
-//!     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
-//! static SWITCH: FleetSwitch = FleetSwitch::new(retry_core::set_retries_enabled);
+//! static ORDERS: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! fn join(store: impl Store) -> Result<Membership, JoinError> {
-//!     Fleet::new("table", store).quota(TABLE.standard().quota()).limit(&TABLE).switch(&SWITCH).join()
+//!     Fleet::new("orders", store).quota(ORDERS.quota()).join()
 //! }
 //! ```
+//!
+//! A service that is ended by SIGTERM, as by Kubernetes or systemd, gets to `leave` only if it handles the signal: the example
+//! `service` of this crate does.
 //!
 //! # What sharing a quota does
 //!

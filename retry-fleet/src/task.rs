@@ -10,9 +10,9 @@ use crate::status::FleetStatus;
 use crate::store::{Store, StoreError};
 use crate::switch::{FleetSwitch, SwitchedOff, cut, reason_of, time_off};
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, TokioTimer};
+use retry_limits::PacedStrategy;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::future::poll_fn;
@@ -70,8 +70,8 @@ impl<S: Store> Fleet<S> {
     }
 
     /// Shares the limit of a server among the processes: one rejection teaches all. The strategy is a static or an `Arc`, and
-    /// each process limits its own sends to its share. It is a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy), or a
-    /// `ConfiguredStrategy` of retry-core's feature `config`, whose sends are limited while its mode is `paced`.
+    /// each process limits its own sends to its share. It is a [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy), or a
+    /// `ConfiguredStrategy` of the crate `retry-config`, whose sends are limited while its mode is `paced`.
     #[must_use]
     pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[1];

@@ -1,8 +1,10 @@
 //! The options of an attribute, and the messages for other words.
 
-use crate::diagnostics::{choices, likeness, nearest};
-use crate::tokens::source;
+use crate::diagnostics::{Diagnostics, choices, likeness, nearest};
+use crate::tokens::{source, ungrouped};
+use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::{Expr, ExprLit, Lit, Meta};
 
 /// The options that an attribute takes on a kind of item. `O` is the enum of these options.
 pub(crate) struct OptionTable<O: 'static> {
@@ -90,4 +92,38 @@ fn capitalized(text: &str) -> String {
 
 fn text_of(name: &str, texts: &'static [(&str, &str)]) -> Option<&'static str> {
     texts.iter().find(|(it, _)| *it == name).map(|(_, text)| *text)
+}
+
+impl<O: Copy> OptionTable<O> {
+    /// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value
+    /// without a name is meant for.
+    pub(crate) fn known(&self, meta: &Meta, main: Option<&str>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
+        let path = meta.path();
+        let ident = path.get_ident();
+        let name = ident.map(ToString::to_string).unwrap_or_default();
+        if let (Some((_, option)), Some(ident)) = (self.options.iter().find(|(known, _)| *known == name), ident) {
+            return Some((*option, ident.clone()));
+        }
+        let (written, takes) = (source(path), self.takes());
+        let message = if let Some(advice) = self.elsewhere(&name) {
+            format!("{advice}. {takes}")
+        } else if let Some(advice) = self.synonym(&name, is_false(meta)) {
+            format!("unknown option `{name}`; {advice}. {takes}")
+        } else if let Some(advice) = self.resembling(&name, is_false(meta)) {
+            format!("unknown option `{name}`; {advice} {takes}")
+        } else if let (Some(main), Meta::Path(_) | Meta::List(_)) = (main, meta) {
+            let value = source(meta);
+            format!("unknown option `{written}`; did you mean `{main} = {value}`? {takes}")
+        } else {
+            format!("unknown option `{written}`. {takes}")
+        };
+        diagnostics.error(path, message);
+        None
+    }
+}
+
+/// Whether a name is followed by `= false`.
+fn is_false(meta: &Meta) -> bool {
+    matches!(meta, Meta::NameValue(pair)
+        if matches!(ungrouped(&pair.value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value))
 }

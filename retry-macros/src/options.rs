@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
-use crate::tokens::source;
+use crate::tokens::ungrouped;
 use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
@@ -58,7 +58,7 @@ pub(crate) fn read<O: Copy>(
                 continue;
             }
         };
-        let Some((option, name)) = known_option(&meta, main, table, diagnostics) else {
+        let Some((option, name)) = table.known(&meta, main, diagnostics) else {
             others = true;
             continue;
         };
@@ -69,43 +69,6 @@ pub(crate) fn read<O: Copy>(
         }
     }
     (options, others)
-}
-
-/// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value
-/// without a name is meant for.
-fn known_option<O: Copy>(
-    meta: &Meta,
-    main: Option<&str>,
-    table: &OptionTable<O>,
-    diagnostics: &mut Diagnostics,
-) -> Option<(O, Ident)> {
-    let path = meta.path();
-    let ident = path.get_ident();
-    let name = ident.map(ToString::to_string).unwrap_or_default();
-    if let (Some((_, option)), Some(ident)) = (table.options.iter().find(|(known, _)| *known == name), ident) {
-        return Some((*option, ident.clone()));
-    }
-    let (written, takes) = (source(path), table.takes());
-    let message = if let Some(advice) = table.elsewhere(&name) {
-        format!("{advice}. {takes}")
-    } else if let Some(advice) = table.synonym(&name, is_false(meta)) {
-        format!("unknown option `{name}`; {advice}. {takes}")
-    } else if let Some(advice) = table.resembling(&name, is_false(meta)) {
-        format!("unknown option `{name}`; {advice} {takes}")
-    } else if let (Some(main), Meta::Path(_) | Meta::List(_)) = (main, meta) {
-        let value = source(meta);
-        format!("unknown option `{written}`; did you mean `{main} = {value}`? {takes}")
-    } else {
-        format!("unknown option `{written}`. {takes}")
-    };
-    diagnostics.error(path, message);
-    None
-}
-
-/// Whether a name is followed by `= false`.
-fn is_false(meta: &Meta) -> bool {
-    matches!(meta, Meta::NameValue(pair)
-        if matches!(ungrouped(&pair.value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value))
 }
 
 impl Written {
@@ -272,13 +235,4 @@ fn durations_are_parsed_as_the_table_says() {
         rows += 1;
     }
     assert!(rows > 30);
-}
-
-/// Returns an expression without parentheses, and without the invisible group that a `macro_rules!` fragment adds.
-pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => ungrouped(&group.expr),
-        Expr::Paren(paren) => ungrouped(&paren.expr),
-        other => other,
-    }
 }

@@ -8,16 +8,39 @@ mod half_typed;
 
 use crate::retryable;
 use expect_test::{Expect, expect};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 pub(crate) fn pretty(tokens: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is well formed"))
 }
 
+/// Expands the macro that asks for the feature of hedges, as the library does if it is enabled. Code in a macro is not formatted.
+fn with_features(tokens: TokenStream) -> TokenStream {
+    let mut tokens = tokens.into_iter();
+    let mut expanded = Vec::new();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(name) if name == "hedge_feature" => {
+                let path = quote!(::retry_core::__private::).into_iter().count();
+                expanded.truncate(expanded.len() - path);
+                assert_eq!(tokens.next().expect("a macro call").to_string(), "!");
+                let Some(TokenTree::Group(body)) = tokens.next() else { panic!("a macro call has a body") };
+                expanded.extend(body.stream());
+            }
+            TokenTree::Group(group) => {
+                let inner = with_features(group.stream());
+                expanded.push(proc_macro2::Group::new(group.delimiter(), inner).into());
+            }
+            token => expanded.push(token),
+        }
+    }
+    expanded.into_iter().collect()
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "made for this call")]
 fn retried(options: TokenStream, item: TokenStream, expected: &Expect) -> String {
-    let code = pretty(retryable::attribute(options, &item));
+    let code = pretty(with_features(retryable::attribute(options, &item)));
     expected.assert_eq(&code);
     code
 }
@@ -35,13 +58,13 @@ fn a_function() {
         &expect![[r#"
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < Object, StoreError >
+                );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -102,13 +125,14 @@ fn a_method_with_all_options() {
                 mut body: Vec<u8>,
                 mut tries: u32,
             ) -> io::Result<impl Sized> {
-                static __RETRYABLE_NAME: my::retry::__private::Name = my::retry::__private::function_name!(
-                    "put"
-                );
+                my::retry::__private::function_name!(__RETRYABLE_NAME = "put");
                 let mut __operation = my::retry::__private::begin(
                     my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                 );
-                let mut __last = my::retry::__private::last(&__operation);
+                let mut __last = my::retry::__private::last(
+                    &__operation,
+                    my::retry::__private::NO_TEXT,
+                );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
@@ -180,13 +204,13 @@ fn a_function_with_a_strategy_of_its_own() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "ping"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "ping");
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < (), StoreError >
+                );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -239,13 +263,13 @@ fn a_strategy_from_a_call() {
         &expect![[r#"
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
                 let __strategy = ::retry_core::__private::shared(pool.strategy());
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "ping"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "ping");
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < (), StoreError >
+                );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -305,9 +329,7 @@ fn limits_an_observer_and_a_context() {
         },
         &expect![[r#"
             async fn get(&self) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .with_observer(::retry_core::__private::static_observer(&METRICS)),
@@ -319,7 +341,7 @@ fn limits_an_observer_and_a_context() {
                         self.timeout,
                     ),
                 );
-                let mut __last = ::core::option::Option::None;
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
                 let mut __context = ::retry_core::__private::context(&__operation);
                 loop {
                     loop {
@@ -367,6 +389,7 @@ fn limits_an_observer_and_a_context() {
                                     &mut __operation,
                                     __cut,
                                     &mut __last,
+                                    ::retry_core::__private::out_of_time,
                                 ) {
                                     ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
                                     ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
@@ -412,14 +435,14 @@ fn a_weight_and_what_was_used() {
         },
         &expect![[r#"
             async fn complete(prompt: &Prompt) -> Result<Text, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "complete"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "complete");
                 let __weight: u32 = prompt.tokens();
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < Text, StoreError >
+                );
                 ::retry_core::__private::weigh(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
                     &mut __operation,
@@ -485,9 +508,7 @@ fn a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(&mut self) -> Result<impl Display, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let __blocking_timer = self.clock();
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
@@ -516,6 +537,7 @@ fn a_function_that_blocks() {
                             &mut __operation,
                             __cut,
                             &mut __last,
+                            ::retry_core::__private::out_of_time,
                         );
                     }
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
@@ -559,14 +581,12 @@ fn a_function_for_failures_with_limits() {
         ),
         &expect![[r#"
             async fn get(client: &Client) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     ::retry_core::__private::max_time(::retry_core::__private::limited(), LIMIT),
                 );
-                let mut __last = ::core::option::Option::None;
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     &__operation,
@@ -613,6 +633,7 @@ fn a_function_for_failures_with_limits() {
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
+                                        ::retry_core::__private::out_of_time,
                                     ) {
                                         ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
                                         ::core::ops::ControlFlow::Break(__outcome) => {
@@ -664,16 +685,16 @@ fn a_closure_for_the_end() {
                 client: &Client,
                 ended: &mut Option<RetryError>,
             ) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let __started = ::retry_core::__private::started(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < Object, StoreError >
+                );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -744,14 +765,12 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(deadline: Instant, mut failures: Vec<StoreError>) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let mut __operation = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
                     ::retry_core::__private::until(::retry_core::__private::limited(), deadline),
                 );
-                let mut __last = ::core::option::Option::None;
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
                     &__operation,
@@ -780,6 +799,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                                     &mut __operation,
                                     __cut,
                                     &mut __last,
+                                    ::retry_core::__private::out_of_time,
                                 ) {
                                     ::core::ops::ControlFlow::Continue(__outcome)
                                     | ::core::ops::ControlFlow::Break(__outcome) => {
@@ -852,13 +872,13 @@ fn a_method_that_async_trait_has_changed() {
                 Box::pin(async move {
                     let __self = self;
                     let mut key = key;
-                    static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                        "put"
-                    );
+                    ::retry_core::__private::function_name!(__RETRYABLE_NAME = "put");
                     let mut __operation = ::retry_core::__private::begin(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                     );
-                    let mut __last = ::retry_core::__private::last(&__operation);
+                    let mut __last = ::retry_core::__private::last_of!(
+                        & __operation, Result < (), StoreError >
+                    );
                     loop {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -926,13 +946,13 @@ fn a_function_that_names_its_block() {
             fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
                 let span = info_span!("get");
                 let future = async move {
-                    static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                        "get"
-                    );
+                    ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                     let mut __operation = ::retry_core::__private::begin(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     );
-                    let mut __last = ::retry_core::__private::last(&__operation);
+                    let mut __last = ::retry_core::__private::last_of!(
+                        & __operation, Result < Object, StoreError >
+                    );
                     loop {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -977,6 +997,18 @@ fn a_function_that_names_its_block() {
 }
 
 #[test]
+fn only_a_function_with_a_hedge_asks_for_the_feature() {
+    let function = quote!(
+        async fn get() -> Result<Object, StoreError> {
+            Err(StoreError)
+        }
+    );
+    let asks = |options| retryable::attribute(options, &function).to_string().contains("hedge_feature ! {");
+    assert!(asks(quote!(strategy = STORE, idempotent, hedge = "p95")));
+    assert!(!asks(quote!(strategy = STORE, idempotent)));
+}
+
+#[test]
 fn a_hedge() {
     let code = retried(
         quote!(strategy = STORE, idempotent, hedge = "p95"),
@@ -987,13 +1019,13 @@ fn a_hedge() {
         },
         &expect![[r#"
             async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let mut __last = ::retry_core::__private::last(&__operation);
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < Object, StoreError >
+                );
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
@@ -1048,7 +1080,8 @@ fn a_hedge() {
                             true,
                         ),
                         (::core::option::Option::None, ::core::option::Option::None),
-                        |_, _| {},
+                        |_, _| ::core::ops::ControlFlow::Continue(()),
+                        ::retry_core::__private::never_cut,
                     ) {
                         return ::retry_core::__private::outcome(__end);
                     }
@@ -1080,9 +1113,8 @@ fn a_hedge_with_limits_a_context_and_closures() {
         },
         &expect![[r#"
             async fn get((mut left, right): (u32, u32), key: String) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
-                    "get"
-                );
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
+                let _ = &mut left;
                 let __started = ::retry_core::__private::started(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
@@ -1093,13 +1125,12 @@ fn a_hedge_with_limits_a_context_and_closures() {
                         ::core::time::Duration::new(30u64, 0u32),
                     ),
                 );
-                let mut __last = ::core::option::Option::None;
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
                 let mut __context = ::retry_core::__private::context(&__operation);
                 let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     &__context,
                 );
-                let _ = &mut left;
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
                 let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
@@ -1169,6 +1200,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             &*__outcome,
                             |__error| ::retry_core::__private::on_retry(__error, __event, warn),
                         ),
+                        ::retry_core::__private::out_of_time,
                     ) {
                         return ::retry_core::__private::tell_end(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -1196,9 +1228,259 @@ fn a_mistake_keeps_the_item() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 ::core::compile_error! {
-                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `unlimited_attempts`, `stop`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                    "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `timed_out`, `max_attempts`, `unlimited_attempts`, `stop`, `stop_when`, `cut_on_stop`, `name`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
                 }
                 Ok(())
+            }
+        "#]],
+    );
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
+fn a_future_is_polled_beside_each_step() {
+    retried(
+        quote!(strategy = STORE, stop = STOP, stop_when = token.cancelled(), cut_on_stop),
+        quote! {
+            async fn get(key: &str, token: &Token) -> Result<Object, StoreError> {
+                fetch(key).await
+            }
+        },
+        &expect![[r#"
+            async fn get(key: &str, token: &Token) -> Result<Object, StoreError> {
+                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
+                let __stop = &STOP;
+                let __own_stop = ::retry_core::__private::own_stop();
+                let mut __when = ::core::pin::pin!(
+                    ::retry_core::__private::stop_when(token.cancelled())
+                );
+                ::retry_core::__private::beside(
+                        ::core::pin::Pin::as_mut(&mut __when),
+                        &__own_stop,
+                        ::core::future::ready(()),
+                    )
+                    .await;
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    ::retry_core::__private::cut_on_stop(
+                        ::retry_core::__private::stopped_by(
+                            ::retry_core::__private::stop(
+                                ::retry_core::__private::limited(),
+                                __stop,
+                            ),
+                            &__own_stop,
+                        ),
+                    ),
+                );
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
+                loop {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                        ) else { break };
+                        ::retry_core::__private::beside(
+                                ::core::pin::Pin::as_mut(&mut __when),
+                                &__own_stop,
+                                __wait,
+                            )
+                            .await;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
+                    }
+                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                    );
+                    let __outcome = {
+                        let __attempted = ::retry_core::__private::beside(
+                                ::core::pin::Pin::as_mut(&mut __when),
+                                &__own_stop,
+                                ::retry_core::__private::attempt(
+                                    __deadline,
+                                    ::core::pin::pin!(__sleep),
+                                    ::core::pin::pin!(
+                                        ::retry_core::__private::place(& __operation).run(async { if
+                                        false { return ::retry_core::__private::unreached:: < Result
+                                        < Object, StoreError > > (); } fetch(key). await })
+                                    ),
+                                ),
+                            )
+                            .await;
+                        match __attempted {
+                            ::core::result::Result::Ok(__outcome) => __outcome,
+                            ::core::result::Result::Err(__cut) => {
+                                match ::retry_core::__private::cut(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    &mut __operation,
+                                    __cut,
+                                    &mut __last,
+                                    ::retry_core::__private::out_of_time,
+                                ) {
+                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                                }
+                            }
+                        }
+                    };
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        ::retry_core::__private::evaluate(&__outcome),
+                        &mut __operation,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn options_of_one_call() {
+    retried(
+        quote!(
+            strategy = STORE,
+            timed_out = Status::of,
+            max_attempts = attempts,
+            max_time = limit,
+            name = format!("get {shard}")
+        ),
+        quote! {
+            async fn get(shard: u32, attempts: NonZeroU32, limit: Option<Duration>) -> Result<Object, Status> {
+                send().await
+            }
+        },
+        &expect![[r#"
+            async fn get(
+                shard: u32,
+                attempts: NonZeroU32,
+                limit: Option<Duration>,
+            ) -> Result<Object, Status> {
+                let __name = ::retry_core::__private::given_name(format!("get {shard}"));
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__name, &STORE),
+                    ::retry_core::__private::max_attempts(
+                        ::retry_core::__private::max_time(::retry_core::__private::limited(), limit),
+                        ::retry_core::__private::accept_attempts(attempts),
+                    ),
+                );
+                let mut __last = ::retry_core::__private::last_of!(Result < Object, Status >);
+                loop {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__name, &STORE),
+                            &mut __operation,
+                        ) else { break };
+                        __wait.await;
+                    }
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__name, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
+                    }
+                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__name, &STORE),
+                        &mut __operation,
+                    );
+                    let __outcome = {
+                        let __attempted = ::retry_core::__private::attempt(
+                                __deadline,
+                                ::core::pin::pin!(__sleep),
+                                ::core::pin::pin!(
+                                    ::retry_core::__private::place(& __operation).run(async { if
+                                    false { return ::retry_core::__private::unreached:: < Result <
+                                    Object, Status > > (); } send(). await })
+                                ),
+                            )
+                            .await;
+                        match __attempted {
+                            ::core::result::Result::Ok(__outcome) => __outcome,
+                            ::core::result::Result::Err(__cut) => {
+                                match ::retry_core::__private::cut(
+                                    ::retry_core::__private::call(&__name, &STORE),
+                                    &mut __operation,
+                                    __cut,
+                                    &mut __last,
+                                    |__timed_out| ::retry_core::__private::timed_out::<
+                                        Result<Object, Status>,
+                                    >(__timed_out, Status::of),
+                                ) {
+                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                                }
+                            }
+                        }
+                    };
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__name, &STORE),
+                        ::retry_core::__private::evaluate(&__outcome),
+                        &mut __operation,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_and_a_number_of_attempts_that_are_literals() {
+    retried(
+        quote!(strategy = STORE, max_attempts = 2, name = "get", blocking),
+        quote! {
+            fn get() -> Result<Object, StoreError> {
+                send()
+            }
+        },
+        &expect![[r#"
+            fn get() -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::Name::Given(
+                    "get",
+                );
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    ::retry_core::__private::at_most(::retry_core::__private::attempts(2u32)),
+                );
+                let mut __last = ::retry_core::__private::last_of!(
+                    & __operation, Result < Object, StoreError >
+                );
+                loop {
+                    ::retry_core::__private::block(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        &mut __operation,
+                    );
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
+                        return __outcome;
+                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run_blocking(|| -> Result<Object, StoreError> { send() });
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        ::retry_core::__private::evaluate(&__outcome),
+                        &mut __operation,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                }
             }
         "#]],
     );

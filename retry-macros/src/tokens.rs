@@ -2,6 +2,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::Expr;
 use syn::ext::IdentExt;
 
 /// Whether tokens contain one of these names.
@@ -74,4 +75,13 @@ pub(crate) fn source(tokens: &impl ToTokens) -> String {
     ["&", "(", ")", ".", "::"]
         .iter()
         .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
+}
+
+/// Returns an expression without parentheses, and without the invisible group that a `macro_rules!` fragment adds.
+pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(&group.expr),
+        Expr::Paren(paren) => ungrouped(&paren.expr),
+        other => other,
+    }
 }

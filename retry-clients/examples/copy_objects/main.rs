@@ -19,7 +19,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
 use retry_clients::object_store014::RetryConnector;
-use retry_core::PacedRetryStrategy;
+use retry_limits::PacedRetryStrategy;
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;

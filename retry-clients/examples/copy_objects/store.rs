@@ -24,7 +24,8 @@ pub(crate) struct Store {
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// It is not acted upon. The answer has this status, these headers, each followed by a line break, and this error code.
+    /// It is not acted upon. The answer has this status, these headers, each followed by a line break, and this error code in
+    /// XML, or this body in JSON.
     Refused(u16, &'static str, &'static str),
     /// The connection is closed before it is acted upon.
     Dropped,
@@ -124,7 +125,12 @@ struct Answer(u16, String, Vec<u8>);
 impl Answer {
     fn error(status: u16, headers: &str, code: &str) -> Self {
         let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>");
-        Self(status, headers.to_owned(), if code.is_empty() { Vec::new() } else { body.into() })
+        let body = match code {
+            "" => Vec::new(),
+            _ if code.starts_with('{') => code.into(),
+            _ => body.into(),
+        };
+        Self(status, headers.to_owned(), body)
     }
 
     fn ok(headers: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {

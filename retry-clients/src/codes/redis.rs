@@ -19,7 +19,10 @@ use retry_core::{ErrorFault, RetrySafety};
 /// | `BUSY` | yes | server | a script blocks the server |
 /// | `NOREPLICAS` | yes | server | fewer replicas are connected than `min-replicas-to-write` asks for |
 /// | `OOM` | yes | server | `maxmemory` is reached |
-/// | `MOVED`, `ASK` | yes | other | another node has the slot; a cluster client follows by itself |
+/// | `ERR max number of clients` | yes | server | the server closed the connection before it read a command |
+/// | `UNBLOCKED` | maybe | server | a blocking command was ended, by an operator or because the server became a replica. Of several commands, others may have been executed |
+/// | `MOVED`, `ASK`, `REDIRECT` of Valkey | yes | other | another node has the slot, or is the primary; a cluster client follows by itself |
+/// | `ERR` of a script with another code behind ` -` | by that code | | before Redis 7, a script reports the errors of its commands so: `ERR Error running script (call to f_..): @user_script:1: -READONLY ..` |
 /// | `EXECABORT`, `NOSCRIPT`, `WRONGTYPE`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `ERR` | no | client | the same command fails again |
 /// | any other | no answer | | a module or a script can return any word |
 ///
@@ -39,17 +42,37 @@ use retry_core::{ErrorFault, RetrySafety};
 /// assert_eq!(wrong_type.is_retry_safe(), RetrySafety::No);
 /// ```
 pub fn known_redis(error: &str) -> Option<Classification> {
+    error_in_script(error).or_else(|| by_first_word(error))
+}
+
+fn by_first_word(error: &str) -> Option<Classification> {
     use ErrorFault::{Client, Server};
-    use RetrySafety::{No, Yes};
+    use RetrySafety::{Maybe, No, Yes};
 
     match error.split_ascii_whitespace().next()? {
+        "ERR" if error.contains("max number of clients") => Some(Classification::new(Yes).with_fault(Server)),
         "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY" | "BUSY" | "NOREPLICAS" | "OOM" => {
             Some(Classification::new(Yes).with_fault(Server))
         }
-        "MOVED" | "ASK" => Some(Classification::new(Yes)),
+        "UNBLOCKED" => Some(Classification::new(Maybe).with_fault(Server)),
+        "MOVED" | "ASK" | "REDIRECT" => Some(Classification::new(Yes)),
         "EXECABORT" | "NOSCRIPT" | "WRONGTYPE" | "NOAUTH" | "WRONGPASS" | "NOPERM" | "ERR" => {
             Some(Classification::new(No).with_fault(Client))
         }
         _ => None,
     }
+}
+
+/// Classifies the error of a command that a script reports within its own error.
+fn error_in_script(error: &str) -> Option<Classification> {
+    let text = error.trim_start().strip_prefix("ERR ")?;
+    // This error repeats what the client sent.
+    if text.trim_start().starts_with("unknown ") {
+        return None;
+    }
+    text.match_indices(" -").find_map(|(place, mark)| {
+        let inner = &text[place + mark.len()..];
+        let is_code = inner.starts_with(|first: char| first.is_ascii_uppercase()) && !inner.starts_with("ERR ");
+        if is_code { by_first_word(inner) } else { None }
+    })
 }

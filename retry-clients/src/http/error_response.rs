@@ -2,7 +2,8 @@
 
 use http::header::DATE;
 use http::{HeaderMap, StatusCode};
-use retry_core::classify::Classification;
+use retry_core::RetrySafety;
+use retry_core::classify::{self, Classification};
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
@@ -78,6 +79,17 @@ impl ErrorResponse {
         String::from_utf8_lossy(self.body())
     }
 
+    /// Returns whether the request may have been carried out, although its answer is an error.
+    ///
+    /// This is so if the classification is *maybe*. It is also so if the status is *maybe* in the
+    /// [table](retry_core::classify::http), such as 500, 502 and 504, unless the classification is throttling or a conflict, for which the server
+    /// did nothing. So a function that calls the repetition of a 500 harmless makes no difference.
+    pub fn is_outcome_unknown(&self) -> bool {
+        let is_maybe = |verdict: Classification| verdict.is_retry_safe() == RetrySafety::Maybe;
+        let is_turned_away = self.verdict.is_throttle() || self.verdict.is_conflict();
+        is_maybe(self.verdict) || (!is_turned_away && is_maybe(classify::http::status(self.status().as_u16())))
+    }
+
     /// Returns the classification.
     pub fn classification(&self) -> Classification {
         self.verdict
@@ -109,4 +121,9 @@ impl fmt::Display for ErrorResponse {
 
 impl Error for ErrorResponse {}
 
-crate::forward::to_verdict!(ErrorResponse);
+crate::forward::to_verdict!(
+    ErrorResponse,
+    fn as_error(&self) -> Option<&(dyn Error + '_)> {
+        Some(self)
+    }
+);

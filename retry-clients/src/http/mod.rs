@@ -12,6 +12,27 @@
 //! The headers `retry-after-ms` and `x-ms-retry-after-ms` are a `Retry-After` in milliseconds. An `x-amz-retry-after` is not: services
 //! send it with every kind of failure, so it is only a wait.
 //!
+//! # Headers that carry a wait or a limit
+//!
+//! On a failure, the wait is the first of these that is present and well formed. [`response`] reads all of them, and
+//! [`response_retry_after`] all but those of throttled failures. On a success, [`response_rate_limit`] reads the limit, and a
+//! [policy](retry_core::RetryDirective::with_rate_limit) passes it on to a strategy that paces. No wait is shorter than what the header
+//! says.
+//!
+//! | header | unit | on a failure | on a success |
+//! |---|---|---|---|
+//! | `x-amz-retry-after`, `retry-after-ms`, `x-ms-retry-after-ms` | milliseconds | a wait: the longest of them | |
+//! | `Retry-After` | seconds, with or without a fraction, or a date | a wait | |
+//! | `x-ratelimit-reset-after`, `x-ratelimit-reset` beside `x-ratelimit-remaining`; the same with `x-rate-limit-` | [number](rate_limit_remaining) | a wait, if nothing remains | a limit |
+//! | `RateLimit: "default";r=0;t=58`, or `remaining=0, reset=58` | the same | a wait, if nothing remains and the failure is throttling | a limit |
+//! | `RateLimit-Reset` beside `RateLimit-Remaining` | the same | the same | a limit |
+//! | `x-ratelimit-reset-requests` and `-tokens` beside `x-ratelimit-remaining-..`, only in [`llm`](crate::llm) | [duration](crate::llm::duration), such as `6m0s` | a wait, if nothing remains | a limit, of requests or of tokens |
+//! | `anthropic-ratelimit-..-reset` beside `-remaining`, only in [`llm`](crate::llm) | a time of RFC 3339 | the same | the same |
+//!
+//! With gRPC, [`tonic014`](crate::tonic014) reads the metadata `grpc-retry-pushback-ms`, a `RetryInfo` in
+//! `grpc-status-details-bin` or in `google.rpc.retryinfo-bin`, and these headers. A wait in the body needs your own
+//! function; [`classify_with`](ErrorForResponse::classify_with) has examples for Discord and Slack.
+//!
 //! The modules [`reqwest012`](crate::reqwest012) and [`reqwest013`](crate::reqwest013) have a `ClientError` each, which is
 //! [`ClientError`](crate::ClientError) with reqwest's own error and with an [`ErrorResponse`], and re-export [`ResponseExt`].
 //!
@@ -28,7 +49,7 @@
 mod error_for_response;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod error_response;
-mod rate_limit;
+pub(crate) mod rate_limit;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod request_error;
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]

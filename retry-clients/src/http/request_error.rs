@@ -31,6 +31,6 @@ impl<E> ClientError<E> {
 
 impl<E> From<ErrorResponse> for ClientError<E> {
     fn from(response: ErrorResponse) -> Self {
-        Self { verdict: response.verdict, cause: Cause::Response(response) }
+        Self::answered(response)
     }
 }

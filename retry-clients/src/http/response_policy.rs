@@ -26,7 +26,7 @@ use std::time::SystemTime;
 /// use reqwest::Request;
 /// use retry_clients::reqwest013;
 /// use retry_core::PatientRetryStrategy;
-/// use retry_core::tower::RetryLayer;
+/// use retry_tower::RetryLayer;
 /// # use reqwest::Client;
 /// # use tower_layer::Layer;
 /// # use tower_service::Service;

@@ -1,7 +1,7 @@
 //! Classification of whole responses, by the types of the crate `http`.
 
-use super::rate_limit::{REQUESTS, rate_limit_in, rate_limit_remaining, until_reset};
-use super::retry_after::{number, retry_after, retry_after_millis, server_time};
+use super::rate_limit::{REQUESTS, rate_limit_in, report, requests, until_reset};
+use super::retry_after::{retry_after, retry_after_millis, server_time};
 use ::http::header::{AsHeaderName, DATE, HeaderMap, RETRY_AFTER};
 use ::http::{Method, StatusCode};
 use retry_core::RetrySafety;
@@ -11,7 +11,9 @@ use std::time::{Duration, SystemTime};
 
 /// Classifies a response by its status and its headers.
 ///
-/// The wait is that of [`response_retry_after`]. The [table](retry_core::classify::http#) says which headers make a 403 or a 503 throttling.
+/// The [table](retry_core::classify::http#) says what headers change. The wait is that of [`response_retry_after`]. If the
+/// response is throttling and has no such header, it is the reset of a limit of which nothing remains, by `RateLimit`, or by
+/// `RateLimit-Remaining: 0` and `RateLimit-Reset`. Of several such limits, the last reset is used, whatever the unit of the limit.
 ///
 /// `now` is used if a header holds a point in time and the response has no valid `Date` header.
 ///
@@ -25,9 +27,25 @@ use std::time::{Duration, SystemTime};
 /// let answer = response(StatusCode::SERVICE_UNAVAILABLE, &headers, SystemTime::now());
 /// assert!(answer.is_throttle());
 /// assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("ratelimit", HeaderValue::from_static(r#""default";r=0;t=58"#));
+/// let answer = response(StatusCode::TOO_MANY_REQUESTS, &headers, SystemTime::now());
+/// assert_eq!(answer.retry_after(), Some(Duration::from_secs(58)));
 /// ```
 pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
-    response_by(retry_after, status, headers, now)
+    let mut wait = millis(headers, &RETRY_AFTER_MILLIS).or_else(|| seconds_or_date(headers, now));
+    if status == StatusCode::FORBIDDEN && FAMILIES.iter().any(|family| family.remaining(headers) == Some(0)) {
+        // It is throttling even if nothing says how long to wait.
+        wait = wait.or(Some(Duration::ZERO));
+    }
+    with_wait(status_with(status.as_u16(), wait), headers, now)
+}
+
+/// Sets the wait that the headers of a failure ask for.
+pub(crate) fn with_wait(verdict: Classification, headers: &HeaderMap, now: SystemTime) -> Classification {
+    let reported = || verdict.is_throttle().then(|| until_reported_limit_resets(headers, now)).flatten();
+    verdict.with_retry_after(response_retry_after(headers, now).or_else(reported))
 }
 
 /// Classifies a response as [`response`] does, and obeys what the server says about a retry.
@@ -74,24 +92,6 @@ pub(crate) fn should_retry(headers: &HeaderMap, name: &str) -> Option<bool> {
     [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
 }
 
-/// A parser for `Retry-After`, with the parameters of [`retry_after`].
-type ReadRetryAfter = fn(&str, Option<&str>, SystemTime) -> Option<Duration>;
-
-/// Classifies a response as [`response`] does, with another parser for `Retry-After`.
-pub(crate) fn response_by(
-    read: ReadRetryAfter,
-    status: StatusCode,
-    headers: &HeaderMap,
-    now: SystemTime,
-) -> Classification {
-    let mut wait = millis(headers, &RETRY_AFTER_MILLIS).or_else(|| seconds_or_date(read, headers, now));
-    if status == StatusCode::FORBIDDEN && is_used_up(headers) {
-        // It is throttling even if nothing says how long to wait.
-        wait = wait.or(Some(Duration::ZERO));
-    }
-    status_with(status.as_u16(), wait).with_retry_after(retry_after_by(read, headers, now))
-}
-
 /// Classifies a response as [`response`] does, and turns [`RetrySafety::Maybe`](retry_core::RetrySafety::Maybe) into
 /// [`RetrySafety::Yes`](retry_core::RetrySafety::Yes) if the method of the request is [idempotent](idempotent_method).
 pub fn exchange(method: &Method, status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
@@ -104,7 +104,10 @@ pub fn exchange(method: &Method, status: StatusCode, headers: &HeaderMap, now: S
 ///    response has several of them, the longest wait is used, because no retry may come earlier than the server
 ///    asked.
 /// 2. [`Retry-After`](retry_after), in seconds or as a date.
-/// 3. `x-ratelimit-reset` beside `x-ratelimit-remaining: 0`, as [`rate_limit_remaining`] reads them.
+/// 3. `x-ratelimit-reset-after` or `x-ratelimit-reset` beside `x-ratelimit-remaining: 0`, as
+///    [`rate_limit_remaining`](super::rate_limit_remaining) reads them. The names may begin with `x-rate-limit`, too.
+///
+/// [`response`] also has the wait of a response that is throttling and reports its limit in other headers.
 ///
 /// A header that occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. The wait until a point
 /// in time starts at the `Date` of the response, or at `now` if that is missing or malformed.
@@ -122,22 +125,19 @@ pub fn exchange(method: &Method, status: StatusCode, headers: &HeaderMap, now: S
 /// assert_eq!(response_retry_after(&headers, SystemTime::now()), Some(Duration::from_millis(250)));
 /// ```
 pub fn response_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    retry_after_by(retry_after, headers, now)
-}
-
-fn retry_after_by(read: ReadRetryAfter, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     // `None` is less than any wait.
     millis(headers, &RETRY_AFTER_MILLIS)
         .max(millis(headers, &["x-amz-retry-after"]))
-        .or_else(|| seconds_or_date(read, headers, now))
-        .or_else(|| until_used_up_limit_resets(headers, now))
+        .or_else(|| seconds_or_date(headers, now))
+        .or_else(|| FAMILIES.iter().filter_map(|family| family.until_used_up_resets(headers, now)).max())
 }
 
 /// Returns what a response reports about the rate limit of the server.
 ///
-/// It reads the first of these headers that is present and well formed: `RateLimit`, `RateLimit-Remaining` and
-/// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See
-/// [`rate_limit`](super::rate_limit()) and [`rate_limit_remaining`] for their values.
+/// It reads the first of these headers that is present and well formed: `RateLimit`, `RateLimit-Remaining`,
+/// `X-RateLimit-Remaining` and `X-Rate-Limit-Remaining`, the latter three with the header that ends in `-Reset-After` or, without
+/// it, in `-Reset`. See [`rate_limit`](super::rate_limit()) and [`rate_limit_remaining`](super::rate_limit_remaining) for their
+/// values. A time since 1970 is also read in `RateLimit`, because some servers send it there.
 ///
 /// A limit whose `RateLimit-Policy` has a unit (`qu`) other than `requests`, such as `content-bytes`, is ignored here, and
 /// read by [`response_limit_in`]. A malformed `RateLimit-Policy` is ignored, too. The wait until a point in time starts at the `Date` of the
@@ -156,19 +156,17 @@ fn retry_after_by(read: ReadRetryAfter, headers: &HeaderMap, now: SystemTime) ->
 /// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(RateLimit::new(50)));
 /// ```
 pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
-    let now = server_time(only(headers, DATE), now);
-    let older = |remaining, reset| rate_limit_remaining(only(headers, remaining)?, only(headers, reset), now);
-    response_limit_in(REQUESTS, headers)
-        .or_else(|| older("ratelimit-remaining", "ratelimit-reset"))
-        .or_else(|| older("x-ratelimit-remaining", "x-ratelimit-reset"))
+    let (first, others) = (&IETF, &FAMILIES);
+    limit_in(REQUESTS, headers, now)
+        .or_else(|| std::iter::once(first).chain(others).find_map(|family| family.report(headers, now)))
 }
 
 /// Returns what a response reports about a limit in this unit, such as `content-bytes`: the value of `qu` in the header
 /// `RateLimit-Policy`. If several limits have this unit, the one with the least remaining is returned.
 ///
-/// It reads the header `RateLimit`. A limit without a unit is one of `requests`. If one of the two headers is malformed, no
-/// limit has another unit. Pass the result on with [`Usage::with_limit`](retry_core::policy::Usage::with_limit), for a
-/// limiter of weights.
+/// It reads the header `RateLimit`. A time since 1970 counts from the `Date` of the response, or from the current time. A limit
+/// without a unit is one of `requests`. If one of the two headers is malformed, no limit has another unit. Pass
+/// the result on with [`Usage::with_limit`](retry_core::policy::Usage::with_limit), for a limiter of weights.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -183,7 +181,58 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 /// assert_eq!(response_limit_in("tokens", &headers), None);
 /// ```
 pub fn response_limit_in(unit: &str, headers: &HeaderMap) -> Option<RateLimit> {
-    rate_limit_in(|of| of == unit, &list(headers, "ratelimit"), &list(headers, "ratelimit-policy"))
+    limit_in(unit, headers, SystemTime::now())
+}
+
+/// Returns what [`response_limit_in`] does, where a time since 1970 counts from `now` without a `Date`.
+pub(crate) fn limit_in(unit: &str, headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+    ietf_limit(|of| of == unit, headers, now)
+}
+
+fn ietf_limit(accepts: impl Fn(&str) -> bool, headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+    let now = server_time(only(headers, DATE), now);
+    rate_limit_in(accepts, &list(headers, "ratelimit"), &list(headers, "ratelimit-policy"), now)
+}
+
+/// Returns the wait until the last reset of the limits of which nothing remains, by the headers of the IETF's drafts.
+pub(crate) fn until_reported_limit_resets(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let used_up = ietf_limit(|_| true, headers, now).filter(|limit| limit.remaining() == 0);
+    used_up.and_then(|limit| limit.reset()).max(IETF.until_used_up_resets(headers, now))
+}
+
+/// The headers of a limit in one spelling.
+struct Family {
+    remaining: &'static str,
+    /// The finer one comes first.
+    resets: [&'static str; 2],
+}
+
+/// The headers of older drafts of the IETF.
+static IETF: Family = Family { remaining: "ratelimit-remaining", resets: ["ratelimit-reset-after", "ratelimit-reset"] };
+
+/// The headers that are widespread, and in no RFC.
+static FAMILIES: [Family; 2] = [
+    Family { remaining: "x-ratelimit-remaining", resets: ["x-ratelimit-reset-after", "x-ratelimit-reset"] },
+    Family { remaining: "x-rate-limit-remaining", resets: ["x-rate-limit-reset-after", "x-rate-limit-reset"] },
+];
+
+impl Family {
+    fn remaining(&self, headers: &HeaderMap) -> Option<u64> {
+        requests(only(headers, self.remaining)?)
+    }
+
+    fn reset(&self, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        let now = server_time(only(headers, DATE), now);
+        self.resets.iter().find_map(|name| until_reset(only(headers, *name)?, now))
+    }
+
+    fn report(&self, headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+        Some(report(self.remaining(headers)?, self.reset(headers, now)))
+    }
+
+    fn until_used_up_resets(&self, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        if self.remaining(headers)? == 0 { self.reset(headers, now) } else { None }
+    }
 }
 
 /// The headers that mean what `Retry-After` means.
@@ -194,18 +243,8 @@ fn millis(headers: &HeaderMap, names: &[&str]) -> Option<Duration> {
     names.iter().filter_map(|name| retry_after_millis(only(headers, *name)?)).max()
 }
 
-fn seconds_or_date(read: ReadRetryAfter, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    read(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
-}
-
-/// Returns whether a response reports that no request remains.
-fn is_used_up(headers: &HeaderMap) -> bool {
-    only(headers, "x-ratelimit-remaining").and_then(number) == Some(0)
-}
-
-fn until_used_up_limit_resets(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let reset = only(headers, "x-ratelimit-reset").filter(|_| is_used_up(headers))?;
-    until_reset(reset, server_time(only(headers, DATE), now))
+fn seconds_or_date(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
 }
 
 /// Returns the lines of a header that is a list, which can be spread over several lines (RFC 9110, 5.3).

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 /// By [RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.3) the value is one of these, with
 /// optional spaces and tabs around it:
 ///
-/// - A whole number of seconds. Only digits are allowed, so `-1`, `+1`, `1.5`, `1e3`, `120s` and `1, 2` are malformed.
-///   The number saturates at `u64::MAX`.
+/// - A number of seconds. Only digits are allowed, so `-1`, `+1`, `1e3`, `120s` and `1, 2` are malformed. The number saturates
+///   at `u64::MAX`. Many servers send a fraction, as in `1.5`, so that is read, too, and rounded up to a millisecond.
 /// - With the feature `httpdate`, a date in any of the three forms of [RFC 9110,
 ///   5.6.7](https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.7). Without the feature, every date is malformed.
 ///   The wait is the time from `response_date`, the value of the response's own `Date` header, to this date; if
@@ -25,6 +25,7 @@ use std::time::{Duration, SystemTime};
 ///
 /// let now = SystemTime::now();
 /// assert_eq!(retry_after("120", None, now), Some(Duration::from_secs(120)));
+/// assert_eq!(retry_after("1.5", None, now), Some(Duration::from_millis(1500)));
 /// assert_eq!(retry_after("120s", None, now), None);
 ///
 /// # #[cfg(feature = "httpdate")]
@@ -36,8 +37,8 @@ use std::time::{Duration, SystemTime};
 /// # }
 /// ```
 pub fn retry_after(value: &str, response_date: Option<&str>, now: SystemTime) -> Option<Duration> {
-    if let Some(seconds) = number(value) {
-        return Some(Duration::from_secs(seconds));
+    if let Some(wait) = seconds(value) {
+        return Some(wait);
     }
     let until = date(value)?;
     Some(until.duration_since(server_time(response_date, now)).unwrap_or_default())
@@ -78,6 +79,22 @@ pub(crate) fn number(value: &str) -> Option<u64> {
     }
     // Parsing a string of digits can only fail by overflow.
     Some(digits.parse().unwrap_or(u64::MAX))
+}
+
+/// Reads a number of seconds that may have a fraction, which is rounded up to a millisecond, because no retry may come earlier
+/// than the server asked.
+pub(crate) fn seconds(value: &str) -> Option<Duration> {
+    let Some((whole, fraction)) = value.split_once('.') else { return number(value).map(Duration::from_secs) };
+    let (whole, fraction) = (whole.trim_start_matches([' ', '\t']), fraction.trim_end_matches([' ', '\t']));
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let Ok(seconds) = whole.parse() else { return Some(Duration::MAX) };
+    let places = fraction.bytes().chain([b'0'; 3]).take(3);
+    let millis = places.fold(0, |millis, digit| millis * 10 + u64::from(digit - b'0'));
+    let is_cut = fraction.bytes().skip(3).any(|digit| digit != b'0');
+    Some(Duration::from_secs(seconds).saturating_add(Duration::from_millis(millis + u64::from(is_cut))))
 }
 
 #[cfg(feature = "httpdate")]

@@ -51,18 +51,17 @@ fn nanos_of(unit: &str) -> Option<u128> {
     }
 }
 
-/// Reads digits with an optional fraction as a multiple of a unit. Fractions of a nanosecond are cut off.
+/// Reads digits with an optional fraction as a multiple of a unit, rounded up to a nanosecond.
 fn scaled(number: &str, unit: u128) -> Option<u128> {
     /// More digits are below a nanosecond, even of an hour.
     const DIGITS: usize = 18;
 
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let fraction_value = digits(fraction)?;
-    let fraction = match fraction.get(..DIGITS) {
-        Some(fraction) => digits(fraction)?.saturating_mul(unit) / 10_u128.pow(18),
-        None => fraction_value.saturating_mul(unit) / 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?,
-    };
-    Some(digits(whole)?.saturating_mul(unit).saturating_add(fraction))
+    digits(fraction)?;
+    let read = fraction.get(..DIGITS).unwrap_or(fraction);
+    let parts = digits(read)?.saturating_mul(unit);
+    let nanos = parts.div_ceil(10_u128.checked_pow(u32::try_from(read.len()).ok()?)?);
+    Some(digits(whole)?.saturating_mul(unit).saturating_add(nanos))
 }
 
 /// Reads digits. The number saturates.
@@ -76,12 +75,6 @@ fn digits(text: &str) -> Option<u128> {
 fn from_nanos(nanos: u128) -> Duration {
     let Ok(secs) = u64::try_from(nanos / NANOS_PER_SEC) else { return Duration::MAX };
     Duration::new(secs, u32::try_from(nanos % NANOS_PER_SEC).unwrap_or_default())
-}
-
-/// Reads a number of seconds that may have a fraction.
-#[cfg(feature = "http")]
-pub(super) fn seconds(value: &str) -> Option<Duration> {
-    scaled(trim(value), NANOS_PER_SEC).map(from_nanos)
 }
 
 /// Reads a time of RFC 3339, such as `2026-01-02T03:04:05Z`, as the time from `now` until then. A time in the past is zero.

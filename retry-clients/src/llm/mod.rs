@@ -5,18 +5,26 @@
 //!
 //! | dialect | where the code is | code | safe | class | fault |
 //! |---|---|---|---|---|---|
-//! | [`OpenAI`](known_openai) | `error.code` | `rate_limit_exceeded` | yes | throttling | client |
-//! | | | `insufficient_quota`, `billing_hard_limit_reached`, `context_length_exceeded`, `invalid_api_key`, `model_not_found` | no | | client |
+//! | [`OpenAI`](known_openai) | `error.code` | `rate_limit_exceeded`, `slow_down` | yes | throttling | client |
+//! | | | `server_is_overloaded`, `capacity_exceeded` | yes | throttling | server |
+//! | | | `insufficient_quota`, `billing_hard_limit_reached`, `credit_balance_exhausted`, `organization_spend_limit_exceeded`, `organization_usage_limit_exceeded`, `project_spend_limit_exceeded`, `context_length_exceeded`, `invalid_api_key`, `model_not_found` | no | | client |
 //! | | | `server_error` | maybe | | server |
+//! | | [with](known_openai_error) `error.message` | a request that is larger than the limit, as in `Request too large for ..` | no | | client |
 //! | [Anthropic](anthropic) | `error.type` | `rate_limit_error` | yes | throttling | client |
 //! | | | `overloaded_error` | yes | throttling | server |
 //! | | | `api_error` | maybe | | server |
 //! | | | `timeout_error` | maybe | timeout | server |
 //! | | | any other | no | | client |
-//! | [Google](known_google) | `error.status` | the name of a gRPC code, such as `UNAVAILABLE` | as in [`grpc`](crate::codes::grpc()) |||
+//! | [Google](known_google) | `error.status` | `RESOURCE_EXHAUSTED` | yes | throttling | client |
+//! | | | the name of another gRPC code, such as `UNAVAILABLE` | as in [`grpc`](crate::codes::grpc()) |||
+//! | | [`quotaId`](known_google_quota) of a violation | a quota of a day or of a project | no | | client |
 //!
-//! So the status 429 has two meanings: with `rate_limit_exceeded` the request may be sent again after a wait, and with
-//! `insufficient_quota` each repetition fails until somebody pays, so the operation ends immediately.
+//! So the status 429 has several meanings. With `rate_limit_exceeded` the request may be sent again after a wait. With
+//! `insufficient_quota` each repetition fails until somebody pays, and a request that is larger than the limit fails always, so the
+//! operation ends immediately.
+//!
+//! A code is not stronger than a status such as 413, which says that this request can't succeed. With the feature `http`, `response`
+//! compares both.
 //!
 //! An error event in the middle of a stream has the same codes, but no separate status. Classify it by the table alone.
 //!
@@ -85,7 +93,7 @@
 //! # Limits on tokens
 //!
 //! These services limit tokens per minute besides requests. Give each prompt its tokens as a weight for
-//! `retry_core::limit::PacedLimiter`, and the limits to the strategy if you know them. `cargo run --example llm` shows what is
+//! `retry_limits::PacedLimiter`, and the limits to the strategy if you know them. `cargo run --example llm` shows what is
 //! rejected with and without them. A stream that continues after a break uses no more tokens: return what an attempt used,
 //! and pass it on by `used`, with the tokens that remain of the limit if the response reports them (`response_token_limit`).
 //!
@@ -133,15 +141,63 @@ pub fn known_openai(code: &str) -> Option<Classification> {
     use RetrySafety::{Maybe, No, Yes};
 
     match code {
-        "rate_limit_exceeded" => Some(Classification::new(Yes).with_throttling().with_fault(Client)),
+        "rate_limit_exceeded" | "slow_down" => Some(Classification::new(Yes).with_throttling().with_fault(Client)),
+        "server_is_overloaded" | "capacity_exceeded" => {
+            Some(Classification::new(Yes).with_throttling().with_fault(Server))
+        }
         "insufficient_quota"
         | "billing_hard_limit_reached"
+        | "credit_balance_exhausted"
+        | "organization_spend_limit_exceeded"
+        | "organization_usage_limit_exceeded"
+        | "project_spend_limit_exceeded"
         | "context_length_exceeded"
         | "invalid_api_key"
         | "model_not_found" => Some(Classification::new(No).with_fault(Client)),
         "server_error" => Some(Classification::new(Maybe).with_fault(Server)),
         _ => None,
     }
+}
+
+/// Classifies an error of `OpenAI`, or of a service that speaks its dialect, by its `error.code` and its `error.message`. Without a
+/// code, pass an empty text. Returns `None` if neither of them is known.
+///
+/// A request that asks for more than the limit allows at all can't succeed, but has the code `rate_limit_exceeded` like one that
+/// can succeed later. It is recognized by a message that begins with `Request too large`, or that has a `Limit` below what was
+/// `Requested`. Any other error is classified as by [`known_openai`].
+///
+/// ```
+/// use retry_clients::llm::known_openai_error;
+/// use retry_core::RetrySafety;
+///
+/// let safety = |message| {
+///     known_openai_error("rate_limit_exceeded", message).map(|verdict| verdict.is_retry_safe())
+/// };
+/// let later = "Rate limit reached on tokens per min: Limit 30000, Used 29000, Requested 2000";
+/// assert_eq!(safety(later), Some(RetrySafety::Yes));
+/// let never = "Request too large on tokens per min: Limit 30000, Requested 30601";
+/// assert_eq!(safety(never), Some(RetrySafety::No));
+/// ```
+pub fn known_openai_error(code: &str, message: &str) -> Option<Classification> {
+    const BEGINNING: &str = "request too large";
+
+    let beginning = message.trim_start().get(..BEGINNING.len());
+    let is_too_large = beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(BEGINNING))
+        || number_after(message, "Limit ")
+            .is_some_and(|limit| number_after(message, "Requested ").is_some_and(|requested| requested > limit));
+    if is_too_large {
+        return Some(Classification::new(RetrySafety::No).with_fault(ErrorFault::Client));
+    }
+    known_openai(code)
+}
+
+/// Returns the number that follows a word in a text. It may have commas between its digits.
+fn number_after(text: &str, word: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(word)?;
+    let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b',').filter(|byte| *byte != b',');
+    digits.fold(None, |number, digit| {
+        Some(number.unwrap_or(0_u64).saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+    })
 }
 
 /// Classifies an error of Anthropic by its `error.type`, by the [table](self). A type that is not in the table is not
@@ -192,7 +248,9 @@ const GRPC_NAMES: [&str; 17] = [
 /// asked for. Returns `None` if the status is not such a name.
 ///
 /// The delay is the `retryDelay` of the item of `error.details` whose `@type` is `type.googleapis.com/google.rpc.RetryInfo`;
-/// [`duration`] reads it. `RESOURCE_EXHAUSTED` is retried only with a delay; see [`grpc`](crate::codes::grpc()).
+/// [`duration`] reads it. `RESOURCE_EXHAUSTED` is throttling, with or without a delay, because these services use it for their
+/// rate limits. [`known_google_quota`] knows the quotas that make it final. Any other code is classified by
+/// [`grpc`](crate::codes::grpc()).
 ///
 /// ```
 /// use retry_clients::llm::{duration, known_google};
@@ -204,5 +262,36 @@ const GRPC_NAMES: [&str; 17] = [
 /// ```
 pub fn known_google(status: &str, delay: Option<Duration>) -> Option<Classification> {
     let code = (0..).zip(GRPC_NAMES).find(|(_, name)| *name == status)?.0;
-    Some(grpc(code, delay))
+    // With a delay, the code is throttling in that table.
+    if code == 8 { Some(grpc(code, Some(Duration::ZERO)).with_retry_after(delay)) } else { Some(grpc(code, delay)) }
+}
+
+/// Classifies a quota of Google that was exceeded, by its `quotaId`. Returns `Some`, not retried, for a quota of a day or longer,
+/// and for one of a project without a time. Returns `None` for any other, such as a quota of a minute, and then [`known_google`]
+/// decides.
+///
+/// The ids are in the `violations` of the item of `error.details` whose `@type` is
+/// `type.googleapis.com/google.rpc.QuotaFailure`. If an error has several, one that is not retried decides, even if a `RetryInfo` is
+/// beside it: Google sends that for quotas of a day, too.
+///
+/// ```
+/// use retry_clients::llm::{known_google, known_google_quota};
+/// use retry_core::RetrySafety;
+///
+/// let judge = |ids: &[&str]| {
+///     let quota = ids.iter().find_map(|id| known_google_quota(id));
+///     quota.or_else(|| known_google("RESOURCE_EXHAUSTED", None)).map(|it| it.is_retry_safe())
+/// };
+/// let minute = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier";
+/// assert_eq!(judge(&[minute]), Some(RetrySafety::Yes));
+/// let day = "GenerateRequestsPerDayPerProjectPerModel-FreeTier";
+/// assert_eq!(judge(&[minute, day]), Some(RetrySafety::No));
+/// ```
+pub fn known_google_quota(quota_id: &str) -> Option<Classification> {
+    let name: String = quota_id.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let is_of = |times: &[&str]| times.iter().any(|time| name.contains(time));
+    let is_long = is_of(&["perday", "perweek", "permonth", "peryear"]);
+    let is_short = is_of(&["persecond", "perminute", "perhour"]);
+    let is_final = is_long || (name.contains("perproject") && !is_short);
+    is_final.then_some(Classification::new(RetrySafety::No).with_fault(ErrorFault::Client))
 }

@@ -1,9 +1,10 @@
 //! Classification of whole responses, and their rate limits.
 
-use super::headers::{duration, seconds, time_until};
+use super::headers::{duration, time_until};
 use crate::http;
-use crate::http::responses::{only, response_by, should_retry};
-use crate::http::retry_after::{number, retry_after, server_time};
+use crate::http::rate_limit::report;
+use crate::http::responses::{limit_in, only, should_retry, until_reported_limit_resets};
+use crate::http::retry_after::{number, server_time};
 use ::http::header::DATE;
 use ::http::{HeaderMap, StatusCode};
 use retry_core::RetrySafety;
@@ -14,19 +15,23 @@ use std::time::{Duration, SystemTime};
 /// Classifies a response by the code in its body, its status and its headers.
 ///
 /// `known` is the classification of the code by a table, such as [`known_openai`](super::known_openai). If it is `None`, the
-/// status decides, as in [`http::response`]. The headers add these, whichever of the two decided:
+/// status decides, as in [`http::response`]. A status that says that this request can't succeed is stronger than a code and than
+/// a `Retry-After`: the error is not retried. These are 402, 405, 406, 410, 411, 413 to 417, 422, 426, 428, 431, 451, 501 and 505.
+/// For example, Groq sends `rate_limit_exceeded` with a 413 for a request with more tokens than its limit allows in a minute.
+///
+/// The headers add these, whatever decided:
 ///
 /// - `x-should-retry: false` means that the error is not retried, and `x-should-retry: true` that it is safe to retry, in
-///   upper or lower case. If the code says no and the header says `true`, the status decides about the class and the fault.
-///   Any other value is ignored. Elsewhere, only [`http::advised_response`] reads the header.
+///   upper or lower case. If the code or the status says no and the header says `true`, the status decides about the class and the
+///   fault. Any other value is ignored. Elsewhere, only [`http::advised_response`] reads the header.
 /// - The wait: `retry-after-ms` and its relatives, then `Retry-After`, then `x-ratelimit-reset`, as
-///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is present
-///   and well formed, the wait is the reset of an exhausted limit, of requests or of tokens. If several limits are exhausted,
-///   the longest wait is used:
+///   [`http::response_retry_after`] reads them. If none of them is present and well formed, the wait is the reset of an exhausted
+///   limit, of requests or of tokens. If several limits are exhausted, the longest wait is used:
 ///   - `x-ratelimit-remaining-requests: 0` with `x-ratelimit-reset-requests`, and the same for `-tokens`. The reset is a
 ///     [`duration`].
 ///   - `anthropic-ratelimit-requests-remaining: 0` with `anthropic-ratelimit-requests-reset`, and the same for `-tokens`,
 ///     `-input-tokens` and `-output-tokens`. The reset is a time of RFC 3339.
+///   - If the error is throttling, the headers that [`http::response`] then reads.
 /// - If `known` has its own wait, the longer wait is used.
 ///
 /// A malformed header is ignored, as if it were missing. The wait until a point in time starts at the `Date` of the
@@ -53,17 +58,33 @@ pub fn response(
     known: Option<Classification>,
     now: SystemTime,
 ) -> Classification {
-    let by_status = response_by(seconds_or_date, status, headers, now);
-    let wait = by_status.retry_after().or_else(|| until_used_up_limits_reset(headers, now));
-    let known = known.unwrap_or(by_status);
+    let by_status = http::response(status, headers, now);
+    let (by_status, known) = match (can_succeed(status), known) {
+        (true, known) => (by_status, known.unwrap_or(by_status)),
+        (false, known) => {
+            let verdict = by_status.with_safety(RetrySafety::No);
+            (verdict, verdict.with_retry_after(known.and_then(|known| known.retry_after())))
+        }
+    };
     let verdict = match should_retry(headers, "x-should-retry") {
         None => known,
         Some(false) => known.with_safety(RetrySafety::No),
         Some(true) if known.is_retry_safe() == RetrySafety::No => by_status.with_safety(RetrySafety::Yes),
         Some(true) => known.with_safety(RetrySafety::Yes),
     };
+    let limits = || {
+        let is_throttle = known.is_throttle() || by_status.is_throttle();
+        let reported = is_throttle.then(|| until_reported_limit_resets(headers, now)).flatten();
+        until_used_up_limits_reset(headers, now).max(reported)
+    };
     // `None` is less than any wait.
-    verdict.with_retry_after(known.retry_after().max(wait))
+    let wait = http::response_retry_after(headers, now).or_else(limits).max(known.retry_after());
+    verdict.with_retry_after(wait)
+}
+
+/// Returns whether a request with this error status can succeed when it is sent again.
+fn can_succeed(status: StatusCode) -> bool {
+    !matches!(status.as_u16(), 402 | 405 | 406 | 410 | 411 | 413..=417 | 422 | 426 | 428 | 431 | 451 | 501 | 505)
 }
 
 /// Returns what a response reports about its limit on requests.
@@ -96,7 +117,7 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 /// `-output-tokens-`; without them, the limit [in the unit](http::response_limit_in) `tokens`. The resets are read as in
 /// [`response`]; a malformed one is not known.
 ///
-/// A limiter of weights, such as `retry_core::limit::PacedLimiter`, gets it from the closure `used`, with what the attempt used:
+/// A limiter of weights, such as `retry_limits::PacedLimiter`, gets it from the closure `used`, with what the attempt used:
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -122,15 +143,14 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 /// ```
 pub fn response_token_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
     let fewest = reports(Unit::Tokens, headers, now).min_by_key(RateLimit::remaining);
-    fewest.or_else(|| http::response_limit_in("tokens", headers))
+    fewest.or_else(|| limit_in("tokens", headers, now))
 }
 
 /// Returns the limits in this unit that are reported.
 fn reports(unit: Unit, headers: &HeaderMap, now: SystemTime) -> impl Iterator<Item = RateLimit> {
     let now = server_time(only(headers, DATE), now);
     let limits = LIMITS.iter().filter(move |limit| limit.unit == unit);
-    limits
-        .filter_map(move |limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, now))))
+    limits.filter_map(move |limit| Some(report(limit.remaining(headers)?, limit.reset(headers, now))))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -178,9 +198,4 @@ fn until_used_up_limits_reset(headers: &HeaderMap, now: SystemTime) -> Option<Du
     let now = server_time(only(headers, DATE), now);
     let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers) == Some(0));
     used_up.filter_map(|limit| limit.reset(headers, now)).max()
-}
-
-/// Reads a `Retry-After` as [`retry_after`] does, and a number of seconds with a fraction.
-fn seconds_or_date(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
-    retry_after(value, date, now).or_else(|| seconds(value))
 }

@@ -1,7 +1,10 @@
 //! The answer to an attempt, with as much of its body as belongs to the attempt.
 
 use super::request;
+use crate::codes::known_storage;
 use crate::http;
+use crate::http::responses::{only, with_wait};
+use ::http::{HeaderMap, StatusCode};
 use hyper::body::{Body as _, Bytes};
 use object_store::client::{HttpError, HttpRequest, HttpResponse};
 use retry_core::classify::{Classification, aws};
@@ -52,8 +55,7 @@ impl Reader {
             Err(error) => return Err(error),
         };
         let error = if is_error {
-            let plain = http::response(head.status, &head.headers, SystemTime::now());
-            Some(by_code(plain, head.status.as_u16(), &body))
+            Some(by_code(head.status, &head.headers, &body, SystemTime::now()))
         } else if self.can_hide_error {
             hidden(head.status.as_u16(), &body)
         } else {
@@ -63,19 +65,29 @@ impl Reader {
     }
 }
 
-/// Classifies an error response by the code in its body. Without a known code, the status and the headers decide.
-fn by_code(plain: Classification, status: u16, body: &[u8]) -> Classification {
+/// The classification of codes that only say that the server failed.
+const FAILURE: Classification = Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server);
+
+/// Classifies an error response by its code. Without a known code, the status and the headers decide.
+fn by_code(status: StatusCode, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Classification {
     let text = String::from_utf8_lossy(body);
-    let Some(code) = codes(&text).next() else { return plain };
-    let known = if aws::known_code(code).is_some() {
-        aws::error_code(code, Some(status))
-    } else if code == "ServerBusy" {
-        // Azure sends it when requests, or bytes, exceed the limits of an account.
-        Classification::new(RetrySafety::Yes).with_throttling().with_fault(ErrorFault::Server)
-    } else {
-        return plain;
-    };
-    known.with_retry_after(plain.retry_after())
+    let of_aws = || codes(&text).next().filter(|code| aws::known_code(code).is_some());
+    // A source that is busy makes a copy fail with another status.
+    let in_headers =
+        || ["x-ms-copy-source-error-code", "x-ms-error-code"].into_iter().filter_map(|name| only(headers, name));
+    let of_others = || in_headers().chain(codes(&text)).chain(json_codes(&text)).find_map(known_storage);
+    let plain = http::response(status, headers, now);
+    if let Some(code) = of_aws() {
+        return with_wait(aws::error_code(code, Some(status.as_u16())), headers, now);
+    }
+    match of_others() {
+        // What is gone stays so, whatever the reason.
+        Some(_) if status == StatusCode::GONE => plain,
+        // The status of a failure of the server says as much, and a `Retry-After` beside it says more.
+        Some(known) if known == FAILURE && plain.is_retry_safe() != RetrySafety::No => plain,
+        Some(known) => with_wait(known, headers, now),
+        None => plain,
+    }
 }
 
 /// Returns the classification of an error in the body of a success: throttling, or else a failure of the server.
@@ -93,4 +105,14 @@ fn hidden(status: u16, body: &[u8]) -> Option<Classification> {
 /// Returns the texts of the elements `Code`. Other texts can't contain the tag, because XML escapes it.
 fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split("<Code>").skip(1).filter_map(|rest| rest.split_once("</Code>")).map(|(code, _)| code)
+}
+
+/// Returns the texts of the keys `code` and `reason`. Other texts can't contain a key, because JSON escapes its quotes.
+fn json_codes(text: &str) -> impl Iterator<Item = &str> {
+    let of_key = move |key: &'static str| {
+        text.split(key)
+            .skip(1)
+            .filter_map(|rest| rest.trim_ascii_start().strip_prefix(':')?.trim_ascii_start().strip_prefix('"'))
+    };
+    of_key("\"reason\"").chain(of_key("\"code\"")).filter_map(|rest| rest.split_once('"')).map(|(code, _)| code)
 }

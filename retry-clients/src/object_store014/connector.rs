@@ -157,7 +157,7 @@ impl<S: RetryStrategy<Token: Send> + Send + Sync + 'static> HttpService for Clie
             let request = request.clone();
             async move { Ok(reader.read(self.client.execute(request).await?).await?) }
         });
-        let call = call.name(name).policy(policy);
+        let call = call.name(*name).policy(policy);
         let outcome = match max_time {
             Some(time) => call.max_time(*time).run().await,
             // With a handle to stop it, a call keeps its last outcome whatever the strategy is, so its future is `Send`.

@@ -7,10 +7,9 @@ use http::Extensions;
 use reqwest::{Request, Response};
 use reqwest_middleware::{Error, Middleware, Next};
 use retry_core::classify::chain::Concrete;
-use retry_core::classify::http::idempotent_method;
 use retry_core::strategy::RetryStrategy;
-use retry_core::tower::{IntoHandle, RetryLayer};
 use retry_core::{AttemptContext, RetryDirective, RetryPolicy, TimedOut};
+use retry_tower::{IntoHandle, RetryLayer};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,11 +28,14 @@ const BODY_LIMIT: usize = 64 * 1024;
 pub struct RetryMiddleware<S> {
     strategy: S,
     name: &'static str,
-    is_idempotent: Arc<dyn Fn(&Request) -> bool + Send + Sync>,
+    policy: Arc<PolicyOf>,
     change: Option<Arc<Change>>,
     max_time: Option<Duration>,
     bodies: Bodies,
 }
+
+/// A function that returns the policy of a request.
+type PolicyOf = dyn Fn(&Request) -> ResponsePolicy<Concrete> + Send + Sync;
 
 /// A function that changes the request of an attempt.
 type Change = dyn Fn(&mut Request, AttemptContext) + Send + Sync;
@@ -45,34 +47,43 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
         Self {
             strategy: strategy.into_handle(),
             name: "reqwest",
-            is_idempotent: Arc::new(by_method),
+            policy: Arc::new(|request| response_policy().for_method(request.method())),
             change: None,
             max_time: None,
             bodies: Bodies { limit: BODY_LIMIT, unknown: false },
         }
     }
 
-    /// Sets a function that returns whether a request is idempotent, which means that it may be executed twice. The default
-    /// is [`idempotent_method`] of its method.
+    /// Sets a function that returns the policy of each request. The default is [`response_policy`] for the method of the request.
     ///
-    /// For an API that recognizes a request by its idempotency key:
+    /// For an API that recognizes a request by its idempotency key, and answers 404 until a new object can be read:
     ///
     /// ```
-    /// use reqwest::Request;
-    /// use retry_clients::reqwest_middleware05::RetryMiddleware;
-    /// use retry_core::PatientRetryStrategy;
+    /// use reqwest::{Request, StatusCode};
+    /// use retry_clients::http;
+    /// use retry_clients::reqwest_middleware05::{RetryMiddleware, response_policy};
+    /// use retry_core::classify::Classification;
     /// use retry_core::classify::http::idempotent_method;
+    /// use retry_core::{PatientRetryStrategy, RetrySafety};
     ///
     /// static API: PatientRetryStrategy = PatientRetryStrategy::new();
     ///
-    /// let retries = RetryMiddleware::new(&API).idempotent_with(|request: &Request| {
-    ///     idempotent_method(request.method().as_str())
-    ///         || request.headers().contains_key("idempotency-key")
+    /// let retries = RetryMiddleware::new(&API).policy_with(|request: &Request| {
+    ///     let has_key = request.headers().contains_key("idempotency-key");
+    ///     response_policy()
+    ///         .idempotent(has_key || idempotent_method(request.method().as_str()))
+    ///         .classify_with(|status, headers, now| match status {
+    ///             StatusCode::NOT_FOUND => Classification::new(RetrySafety::Yes),
+    ///             _ => http::response(status, headers, now),
+    ///         })
     /// });
     /// ```
     #[must_use]
-    pub fn idempotent_with(mut self, is_idempotent: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Self {
-        self.is_idempotent = Arc::new(is_idempotent);
+    pub fn policy_with(
+        mut self,
+        policy: impl Fn(&Request) -> ResponsePolicy<Concrete> + Send + Sync + 'static,
+    ) -> Self {
+        self.policy = Arc::new(policy);
         self
     }
 
@@ -115,13 +126,9 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
     }
 }
 
-fn by_method(request: &Request) -> bool {
-    idempotent_method(request.method().as_str())
-}
-
 impl<S: fmt::Debug> fmt::Debug for RetryMiddleware<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { strategy, name, is_idempotent: _, change: _, max_time, bodies } = self;
+        let Self { strategy, name, policy: _, change: _, max_time, bodies } = self;
         f.debug_struct("RetryMiddleware")
             .field("strategy", strategy)
             .field("name", name)
@@ -139,7 +146,7 @@ impl<S: RetryStrategy<Token: Send> + Send + Sync + 'static> Middleware for Retry
         extensions: &mut Extensions,
         next: Next<'_>,
     ) -> reqwest_middleware::Result<Response> {
-        let policy = Policy(response_policy().idempotent((self.is_idempotent)(&request)));
+        let policy = Policy((self.policy)(&request));
         let layer = RetryLayer::with_handle(&self.strategy)
             .name(self.name)
             .policy(policy)

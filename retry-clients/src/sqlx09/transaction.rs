@@ -1,13 +1,15 @@
 //! A transaction that knows whether its COMMIT was sent.
 
-use super::{ClientError, classify};
+use super::{classify, mysql_number};
+use crate::transaction::{mysql_of_commit, sqlstate_of_commit};
 use retry_core::RetryInfo;
+use retry_core::classify::Classification;
+use sqlx::error::DatabaseError;
 use sqlx::{Database, Error, Transaction};
 
-/// The error of [`transaction`]. Without a parameter, its body returns [`ClientError`].
-pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
+crate::transaction::of_client!(Error);
 
-/// Begins a transaction, runs the body, and commits, with `PostgreSQL`.
+/// Begins a transaction, runs the body, and commits, with `PostgreSQL`, `MySQL` or `MariaDB`.
 ///
 /// The body gets the transaction by value. It returns `Ok((transaction, value))`, and the transaction is then committed.
 /// If it returns an error, the transaction is dropped, which rolls it back.
@@ -19,7 +21,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// An attempt that a time limit cut may have sent its COMMIT, so its outcome is unknown. Let the server limit waits, for
 /// example by `SET LOCAL lock_timeout = '2s'`, whose error is a conflict.
 ///
-/// Any other database is a compile error, because some databases commit by themselves at some statements.
+/// `MySQL` and `MariaDB` commit by themselves at [some statements](https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html), such as
+/// CREATE TABLE, so the body must not have these, and all its tables must be of `InnoDB`. Any other database is a compile error.
 ///
 /// # Errors
 ///
@@ -27,7 +30,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// of how each is classified.
 ///
 /// If the body hides the error of a statement, `PostgreSQL` rolls back at COMMIT and reports no error. So execute a
-/// statement that may fail in a savepoint.
+/// statement that may fail in a savepoint. After a deadlock, `MySQL` has rolled back, and commits each statement that follows. So with
+/// `MySQL`, never hide an error.
 ///
 /// # Examples
 ///
@@ -55,8 +59,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///     tokio::spawn(async move {
 ///         match pay(&pool, 1, 2, 100).await {
 ///             Ok(rest) => println!("{rest} left"),
-///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
-///             Err(error) => println!("not paid: {error}"),
+///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error:#}"),
+///             Err(error) => println!("not paid: {error:#}"),
 ///         }
 ///     });
 /// }
@@ -115,29 +119,25 @@ where
     E: From<Error> + RetryInfo,
     F: Future<Output = Result<(Transaction<'c, DB>, T), E>>,
 {
-    const { assert!(is_postgresql(DB::NAME), "sqlx09::transaction is for PostgreSQL only") }
+    const { assert!(is_supported(DB::NAME), "sqlx09::transaction is for PostgreSQL and MySQL only") }
 
-    let transaction = begin.await.map_err(|error| {
-        let verdict = classify(&error);
-        crate::TransactionError::rolled_back(E::from(error), verdict)
-    })?;
+    let transaction = begin.await.map_err(|error| crate::TransactionError::of_begin(error, classify))?;
     let (transaction, value) = body(transaction).await.map_err(crate::TransactionError::before_commit)?;
     transaction.commit().await.map_err(|error| {
-        let answer = error.as_database_error().and_then(sqlx::error::DatabaseError::code).map(String::from);
-        crate::TransactionError::of_commit(E::from(error), answer.as_deref())
+        let answer = error.as_database_error().and_then(answer_to_commit);
+        crate::TransactionError::of_commit(error, answer)
     })?;
     Ok(value)
 }
 
-const fn is_postgresql(database: &str) -> bool {
-    matches!(database.as_bytes(), b"PostgreSQL")
+const fn is_supported(database: &str) -> bool {
+    matches!(database.as_bytes(), b"PostgreSQL" | b"MySQL")
 }
 
-impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
-    /// An error outside of [`transaction`] is classified by the table of the module: it is not known whether a COMMIT had been
-    /// sent.
-    fn from(error: Error) -> Self {
-        let verdict = classify(&error);
-        Self::at_any_time(error.into(), verdict)
+fn answer_to_commit(error: &dyn DatabaseError) -> Option<Classification> {
+    let code = error.code();
+    match mysql_number(error) {
+        Some(number) => mysql_of_commit(number, code.as_deref().unwrap_or_default(), error.message()),
+        None => sqlstate_of_commit(&code?),
     }
 }

@@ -7,6 +7,7 @@
 //! |---|---|---|---|---|---|
 //! | Did the server answer with an SQLSTATE? | by the code | | | [`codes::known_sqlstate`](crate::codes::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
+//! | Was the answer another message than the protocol allows? | maybe | | server | the transaction may have been committed | a message that is not expected |
 //! | Is it an I/O error about malformed data, or did TLS fail? | no | | other | the same bytes are read or written again, the same certificate is refused again | bytes of another protocol, a bad certificate |
 //! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
 //! | Could the name not be resolved? | yes | | other | nothing was sent | an unknown host |
@@ -54,6 +55,9 @@ use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 use tokio_postgres::Error;
 
+/// How the text begins if a message is of the protocol, but not an answer to what was sent.
+const UNEXPECTED: &str = "unexpected message from server";
+
 crate::client_error::of_client!("tokio-postgres", Error);
 
 /// Classifies an error by the [table](self).
@@ -63,7 +67,7 @@ pub fn classify(error: &Error) -> Classification {
         return known_sqlstate(state.code()).unwrap_or(last);
     }
     let broken = Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server);
-    if error.is_closed() {
+    if error.is_closed() || error.to_string().starts_with(UNEXPECTED) {
         return broken;
     }
     let by_io = chain::first_known(error, |link| {

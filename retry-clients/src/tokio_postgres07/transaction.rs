@@ -1,12 +1,12 @@
 //! A transaction that knows whether its COMMIT was sent.
 
-use super::{ClientError, classify};
+use super::classify;
+use crate::transaction::sqlstate_of_commit;
 use retry_core::RetryInfo;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, Transaction};
 
-/// The error of [`transaction`]. Without a parameter, its body returns [`ClientError`].
-pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
+crate::transaction::of_client!(Error);
 
 /// Begins a transaction, runs the body, and commits.
 ///
@@ -69,8 +69,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///     tokio::spawn(async move {
 ///         match pay(&mut client, 1, 2, 100).await {
 ///             Ok(()) => println!("paid"),
-///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
-///             Err(error) => println!("not paid: {error}"),
+///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error:#}"),
+///             Err(error) => println!("not paid: {error:#}"),
 ///         }
 ///     });
 /// }
@@ -86,30 +86,16 @@ where
     E: From<Error> + RetryInfo,
     F: Future<Output = Result<(Transaction<'c>, T), E>>,
 {
-    let transaction = begin.await.map_err(rolled_back)?;
+    let transaction = begin.await.map_err(|error| crate::TransactionError::of_begin(error, classify))?;
     let (transaction, value) = body(transaction).await.map_err(crate::TransactionError::before_commit)?;
     // A connection that is already closed does not send.
     let is_closed = transaction.client().is_closed();
     transaction.commit().await.map_err(|error| {
         if is_closed {
-            return rolled_back(error);
+            return crate::TransactionError::of_begin(error, classify);
         }
-        let answer = error.code().map(SqlState::code).map(String::from);
-        crate::TransactionError::of_commit(E::from(error), answer.as_deref())
+        let answer = error.code().map(SqlState::code).and_then(sqlstate_of_commit);
+        crate::TransactionError::of_commit(error, answer)
     })?;
     Ok(value)
-}
-
-fn rolled_back<E: From<Error>>(error: Error) -> crate::TransactionError<E> {
-    let verdict = classify(&error);
-    crate::TransactionError::rolled_back(E::from(error), verdict)
-}
-
-impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
-    /// An error outside of [`transaction`] is classified by the table of the module: it is not known whether a COMMIT had been
-    /// sent.
-    fn from(error: Error) -> Self {
-        let verdict = classify(&error);
-        Self::at_any_time(error.into(), verdict)
-    }
 }

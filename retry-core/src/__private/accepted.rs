@@ -1,5 +1,5 @@
-//! Traits for the values of the options `strategy`, `timer`, `observer`, `deadline`, `stop` and `used`, and for certain
-//! arguments.
+//! Traits for the values of the options `strategy`, `timer`, `observer`, `max_time`, `max_attempts`, `name`, `stop`,
+//! `stop_when` and `used`, and for certain arguments.
 //!
 //! With a plain bound, rustc would report a wrong type at each use of the value in the expansion. With the construction
 //! of [`support::never`](crate::support::never), it reports a wrong type once.
@@ -9,9 +9,12 @@ use crate::operation::Stop;
 use crate::policy::Usage;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::support::never::{Neither, Never};
-use crate::time::{BlockingTimer, Timer, Timestamp};
+use crate::time::{BlockingTimer, Timer};
+use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::Deref;
+use std::time::Duration;
 
 /// Declares the trait of an option whose values implement the trait in brackets.
 macro_rules! accepted {
@@ -80,22 +83,61 @@ accepted! {
     AcceptedObserver[Observer]
 }
 
-/// The value of `deadline`. It is used in one place only, so it needs no second impl.
+/// The value of `max_time` or `attempt_timeout`. It is used in one place only, so it needs no second impl.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a point in time",
-    label = "this is neither an `Instant` nor a `Timestamp`",
-    note = "a deadline is an `Instant` of the standard library or of tokio, or a `Timestamp`; for a duration, write `max_time`",
-    note = "in a generic function, a deadline is a `T` with `T: Into<Timestamp>`"
+    message = "`{Self}` is not a length of time",
+    label = "expected a `Duration` or an `Option<Duration>`",
+    note = "write a text, as in `max_time = \"30s\"`, or an expression that gives a `Duration`; a number has no unit, so write `Duration::from_secs(number)`",
+    note = "`None` means no limit; in a generic function, a limit is a `T` with `T: Into<Option<Duration>>`"
 )]
-pub trait AcceptedDeadline {
-    /// Returns the same point in time.
-    fn accept(self) -> Timestamp;
+pub trait AcceptedLimit {
+    /// Returns the limit; `None` means no limit.
+    fn accept(self) -> Option<Duration>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<Timestamp>> AcceptedDeadline for T {
+impl<T: Into<Option<Duration>>> AcceptedLimit for T {
     #[inline]
-    fn accept(self) -> Timestamp {
+    fn accept(self) -> Option<Duration> {
+        self.into()
+    }
+}
+
+/// The value of `max_attempts`, if it is not a literal. It is used in one place only, so it needs no second impl.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number of attempts",
+    label = "expected a `NonZeroU32` or an `Option<NonZeroU32>`",
+    note = "write a number, as in `max_attempts = 2`, or make a constant of this type, `const ATTEMPTS: NonZeroU32 = NonZeroU32::new(2).unwrap();`",
+    note = "for a number from a configuration, let its type be `NonZeroU32`, which serde refuses to read from 0; `None` means the number of the strategy"
+)]
+pub trait AcceptedAttempts {
+    /// Returns the number; `None` means that of the strategy.
+    fn accept(self) -> Option<NonZeroU32>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Option<NonZeroU32>>> AcceptedAttempts for T {
+    #[inline]
+    fn accept(self) -> Option<NonZeroU32> {
+        self.into()
+    }
+}
+
+/// The value of `name`, if it is not a literal. It is used in one place only, so it needs no second impl.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a name",
+    label = "expected a `&'static str`, a `String` or a `Cow<'static, str>`",
+    note = "write a text, as in `name = \"fetch\"`, or an expression that gives one, as in `name = region.name()`"
+)]
+pub trait AcceptedName {
+    /// Returns the same name.
+    fn accept(self) -> Cow<'static, str>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Cow<'static, str>>> AcceptedName for T {
+    #[inline]
+    fn accept(self) -> Cow<'static, str> {
         self.into()
     }
 }
@@ -105,7 +147,8 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
     message = "`{Self}` is not a `Stop`",
     label = "expected a `Stop`",
     note = "make it a static, `static STOP: Stop = Stop::new();`, write `stop = STOP`, and end the operations with `STOP.stop()`",
-    note = "a flag or a token of another library can't end their waits: call `STOP.stop()` where it is set"
+    note = "for a future, such as `token.cancelled()` or the receiver of a oneshot channel, write `stop_when = token.cancelled()`",
+    note = "a flag can't end their waits: call `STOP.stop()` where it is set"
 )]
 pub trait AcceptedStop<K> {
     /// Returns the same handle.
@@ -131,6 +174,44 @@ impl<P: Deref<Target: AcceptedStop<K>>, K> AcceptedStop<Pointer<K>> for P {
 /// The kind of pointers to values of the kind `K`.
 #[derive(Debug)]
 pub struct Pointer<K>(PhantomData<K>);
+
+/// The value of `stop_when`: a future, or what can be awaited. `K` is the kind of the impl, which a call infers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future",
+    label = "expected a future that is ready when the operation is to end",
+    note = "write a future, as in `stop_when = token.cancelled()` with a `token: &CancellationToken`, or the receiver of a oneshot channel",
+    note = "for a `Stop`, write `stop = STOP`"
+)]
+pub trait AcceptedWhen<K> {
+    /// The future.
+    type When;
+
+    /// Returns the future.
+    fn accept(self) -> Self::When;
+}
+
+/// The kind of what can be awaited.
+#[derive(Debug)]
+pub struct Awaited;
+
+#[diagnostic::do_not_recommend]
+impl<W: IntoFuture> AcceptedWhen<Awaited> for W {
+    type When = W::IntoFuture;
+
+    #[inline]
+    fn accept(self) -> W::IntoFuture {
+        self.into_future()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<W: Never> AcceptedWhen<Neither<W>> for W {
+    type When = Neither<W>;
+
+    fn accept(self) -> Neither<W> {
+        self.never()
+    }
+}
 
 /// What an attempt used, from the value of `used`. It is used in one place only, so it needs no second impl.
 #[diagnostic::on_unimplemented(

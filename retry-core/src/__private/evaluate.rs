@@ -3,7 +3,7 @@
 
 use super::accepted::AcceptedUsage;
 use crate::error::RetryInfo;
-use crate::operation::{Call, OptionalObserver, Outcome, StateOf, TimeLimits, explored};
+use crate::operation::{Call, OptionalObserver, Outcome, RunningLimits, StateOf, explored};
 use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage, policy_fn};
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
@@ -29,7 +29,7 @@ fn evaluate_standard<R: Evaluable>(outcome: &Outcome<R>, policy: StandardRetryPo
 
 /// Evaluates an outcome by a policy. The first unknown error of a function is reported.
 #[inline]
-pub fn evaluate_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn evaluate_with<R, P, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
@@ -44,7 +44,7 @@ where
 /// Evaluates an outcome by a closure, as [`evaluate_with`] does. The outcome comes first, so that the closure's argument
 /// needs no type.
 #[inline]
-pub fn evaluate_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn evaluate_by<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     outcome: &Outcome<R>,
@@ -55,7 +55,7 @@ pub fn evaluate_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optio
 
 /// Tells the strategy what the attempt used of a limit on weights, and returns the same directive.
 #[inline]
-pub fn used_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn used_by<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut StateOf<S, L, O>,

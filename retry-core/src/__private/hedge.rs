@@ -1,16 +1,18 @@
 //! Functions with which the expansion of `#[retryable]` runs attempts with a hedge.
 
+use super::settle::textual;
 use crate::hedge::Hedge;
 use crate::observe::{Event, NoHedge};
 use crate::operation::hedging::{Form, OtherToken, Parts};
 use crate::operation::{
-    AttemptContext, Beginning, Call, ContextState, Decision, End, LimitsOn, OnRetry, OptionalObserver, Outcome, Race,
-    RaceOf, Raced, State, StateOf, TimeLimits, explored,
+    AttemptContext, AttemptSleep, Beginning, Call, ContextState, Decision, End, OnRetry, OptionalObserver, Outcome,
+    Race, RaceOf, Raced, RunningLimits, State, StateOf, explored,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::Context;
 
@@ -25,7 +27,7 @@ type Place<'a, F> = Pin<&'a mut Option<F>>;
 
 /// Creates the race of an operation that begins. The places are for the attempts, their time limits, and the delay.
 #[inline]
-pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn race<'a, F: Future, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
     operation: &StateOf<S, L, O>,
     hedge: &'static Hedge,
@@ -38,7 +40,7 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: 
 
 /// Begins the time of the next attempt, unless the service did not recover.
 #[inline]
-pub fn begin_attempt<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn begin_attempt<F: Future, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
@@ -51,7 +53,7 @@ pub fn begin_attempt<F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy
 
 /// Starts the attempt.
 #[inline]
-pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
+pub fn start<F: Future, Z: AttemptSleep<C>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
     race: &mut Race<'_, F, Z, D, K, C>,
     attempt: F,
 ) {
@@ -62,6 +64,7 @@ pub fn start<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: Retry
 ///
 /// There is a `beginning` if there is an `on_retry`.
 #[inline]
+#[expect(clippy::too_many_arguments, reason = "each one is an expression of the expansion")]
 pub fn proceed<F, S, L, T, O>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
@@ -69,36 +72,39 @@ pub fn proceed<F, S, L, T, O>(
     last: &mut impl KeptOutcome<F::Output>,
     evaluate: impl FnMut(&mut StateOf<S, L, O>, &Outcome<F::Output>) -> RetryDirective,
     (context, beginning): (Option<&mut ContextState>, Option<Beginning>),
-    on_retry: impl FnOnce(&F::Output, &Event),
+    on_retry: impl FnOnce(&F::Output, &Event) -> ControlFlow<()>,
+    out_of_time: impl FnMut(L::Cut) -> F::Output,
 ) -> Option<End<F::Output>>
 where
     F: Future,
     S: RetryStrategy,
-    L: LimitsOn<F::Output>,
+    L: RunningLimits,
     T: Timer + Copy,
     O: OptionalObserver + Copy,
 {
     let on_retry = beginning.map(|beginning| (beginning, on_retry));
-    race.proceed(&mut Function { call, operation, evaluate, context, on_retry }, last, raced)
+    race.proceed(&mut Function { call, operation, evaluate, context, on_retry, out_of_time }, last, raced)
 }
 
 /// A function with a hedge, for one step.
-struct Function<'a, S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, E, N> {
+struct Function<'a, S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, E, N, M> {
     call: Call<'a, S, T, O>,
     operation: &'a mut StateOf<S, L, O>,
     evaluate: E,
     context: Option<&'a mut ContextState>,
     on_retry: Option<(Beginning, N)>,
+    out_of_time: M,
 }
 
-impl<S, T, L, O, R, E, N> Form<S, T, L, O, R> for Function<'_, S, T, L, O, E, N>
+impl<S, T, L, O, R, E, N, M> Form<S, T, L, O, R> for Function<'_, S, T, L, O, E, N, M>
 where
     S: RetryStrategy,
     T: Timer + Copy,
-    L: TimeLimits,
+    L: RunningLimits,
     O: OptionalObserver + Copy,
     E: FnMut(&mut StateOf<S, L, O>, &Outcome<R>) -> RetryDirective,
-    N: FnOnce(&R, &Event),
+    N: FnOnce(&R, &Event) -> ControlFlow<()>,
+    M: FnMut(L::Cut) -> R,
 {
     fn parts(&mut self) -> Parts<'_, S, T, L, O> {
         (self.call.by_ref(), self.operation)
@@ -108,13 +114,22 @@ where
         self.call.buy_hedge(self.operation)
     }
 
+    fn cut(&mut self, cut: L::Cut, last: &mut impl KeptOutcome<R>) -> Option<ControlFlow<R, R>> {
+        Some(self.operation.cut(cut, last, &mut self.out_of_time))
+    }
+
     fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective {
         (self.evaluate)(self.operation, outcome)
     }
 
     #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
     #[inline(always)]
-    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision {
+    fn settle(
+        &mut self,
+        directive: Option<RetryDirective>,
+        outcome: &Outcome<R>,
+        last: &impl KeptOutcome<R>,
+    ) -> Decision {
         let directive = match &mut self.context {
             None => directive,
             Some(context) => directive.map(|directive| context.remember(directive)),
@@ -122,7 +137,7 @@ where
         let on_retry = self.on_retry.take().zip(explored::value(outcome));
         let driver = on_retry
             .map(|((beginning, on_retry), outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
-        self.operation.settle_or_end(self.call, directive, driver)
+        self.operation.settle_or_end(self.call, directive, textual(driver, last, outcome))
     }
 }
 
@@ -141,6 +156,9 @@ impl NextContext {
 
 /// Returns the context of the next attempt.
 #[inline]
-pub fn next_context<K: RetryToken, L: TimeLimits, N>(state: &ContextState, operation: &State<K, L, N>) -> NextContext {
+pub fn next_context<K: RetryToken, L: RunningLimits, N>(
+    state: &ContextState,
+    operation: &State<K, L, N>,
+) -> NextContext {
     NextContext(super::attempt_context(state, operation))
 }

@@ -2,9 +2,13 @@
 
 mod accepted;
 mod answer_field;
+mod as_error;
 mod classified;
+mod error_text;
 mod evaluate;
+#[cfg(feature = "hedges")]
 mod hedge;
+mod hedge_feature;
 mod retryable;
 mod said;
 mod settle;
@@ -13,6 +17,7 @@ mod wait_field;
 
 // Items for `#[derive(RetryInfo)]`.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
+pub use as_error::{MaybeError, NoError};
 pub use classified::{Classified, PartialClassification, SafeField, classification, inner};
 pub use said::{Said, Say, said};
 pub use source_field::{SourceField, source};
@@ -24,39 +29,54 @@ pub use crate::operation::explored::Marked;
 #[cfg(feature = "test")]
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
-pub use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings};
+pub use crate::operation::misplaced::{ClosureForTheEnd, FutureBesideAThread, SettingsAfterStopWhen, StrategySettings};
 pub use crate::operation::{
-    Attempt, ContextState, Deadline, Driver, End, OutOfTime, Race, Raced, ReleaseGuard, Wait, Waiting,
+    Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Step, Wait, Waiting,
 };
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
+pub use crate::time::deadline::AcceptedDeadline;
 pub use accepted::{
-    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
-    AcceptedTimer, AcceptedUsage, Anew, IntoSpan, Pointer,
+    AcceptedAttempts, AcceptedBlockingTimer, AcceptedLimit, AcceptedName, AcceptedObserver, AcceptedShare,
+    AcceptedStop, AcceptedStrategy, AcceptedTimer, AcceptedUsage, AcceptedWhen, Anew, Awaited, IntoSpan, Pointer,
+};
+pub use error_text::{
+    AsError, ErrorText, NO_TEXT, NoText, OfError, OfNothing, OfOwned, OwnedText, TextOf, WithText, last_of,
 };
 pub use evaluate::{Evaluable, Fallible, evaluate, evaluate_by, evaluate_idempotent, evaluate_with, used, used_by};
-pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
+pub use hedge_feature::__retry_core_hedge_feature as hedge_feature;
 pub use retryable::{
-    Call, FunctionName, Name, Path, State, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
-    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, last, limited, max_time, observer,
-    place, shared, static_blocking_timer, static_observer, static_timer, stop, timer, unlimited_attempts, unreached,
-    until, wait, weigh,
+    Call, FunctionName, Name, Path, State, accept_attempts, anew, at_most, attempt, attempt_context, attempt_timeout,
+    attempts, begin, begin_within, beside, block, blocking_timer, call, call_with, call_with_shared, context,
+    cut_on_stop, deadline, given_name, into_span, last, limited, max_attempts, max_time, observer, own_stop, place,
+    shared, static_blocking_timer, static_observer, static_timer, stop, stop_when, stopped_by, timer,
+    unlimited_attempts, unreached, until, wait, weigh,
 };
 pub use settle::{
-    beginning, cut, cut_unsettled, is_unrecovered, last_outcome, on_end, on_retry, outcome, over, settle,
-    settle_and_tell, settle_to_end, started, tell_end, tell_failure, unrecovered,
+    MadeOfError, beginning, cut, cut_unsettled, is_unrecovered, last_outcome, never_cut, on_end, on_retry, out_of_time,
+    outcome, over, settle, settle_and_tell, settle_to_end, started, tell_end, tell_failure, timed_out, unrecovered,
 };
 
-/// Expands to the [`Name`] of the surrounding function, as the value of a static.
+// Items for the option `hedge`.
+#[cfg(feature = "hedges")]
+pub use crate::operation::misplaced::SettingsAfterHedge;
+#[cfg(feature = "hedges")]
+pub use crate::operation::{Race, Raced};
+#[cfg(feature = "hedges")]
+pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
+
+/// Expands to a static with the [`Name`] of the surrounding function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry_core_function_name {
-    ($function:literal) => {{
-        static FUNCTION: $crate::__private::FunctionName =
-            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function));
-        static PATH: $crate::__private::Path = $crate::__private::Path::new(&FUNCTION, || {});
-        $crate::__private::Name::Path(&PATH)
-    }};
+    ($name:ident = $function:literal) => {
+        static $name: $crate::__private::Name = {
+            static FUNCTION: $crate::__private::FunctionName =
+                $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function));
+            static PATH: $crate::__private::Path = $crate::__private::Path::new(&FUNCTION, || {});
+            $crate::__private::Name::Path(&PATH)
+        };
+    };
 }
 pub use __retry_core_function_name as function_name;

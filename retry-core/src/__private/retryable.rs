@@ -4,18 +4,22 @@
 pub use crate::operation::{Call, FunctionName, Name, Path, State};
 
 use super::accepted::{
-    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStop, AcceptedStrategy,
-    AcceptedTimer, Anew, IntoSpan,
+    AcceptedAttempts, AcceptedBlockingTimer, AcceptedLimit, AcceptedName, AcceptedObserver, AcceptedShare,
+    AcceptedStop, AcceptedStrategy, AcceptedTimer, AcceptedWhen, Anew, IntoSpan,
 };
+use super::error_text::{TextOf, WithText};
 use crate::operation::{
-    Attempt, AttemptContext, ContextState, Deadline, DeadlineAndSleep, Identified, Limited, OptionalObserver, Place,
-    StateOf, Stop, TimeLimits, Unlimited, Wait,
+    AtMost, Attempt, AttemptContext, AttemptSleep, ContextState, CutOnStop, Deadline, DeadlineAndSleep, Identified,
+    Limited, OptionalObserver, OwnStop, Place, RunningLimits, StateOf, Step, Stop, StopHandle, TimeLimits, Unlimited,
+    Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
+use crate::time::deadline::AcceptedDeadline;
 use crate::time::{BlockingTimer, Clock, Timer};
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::time::Duration;
 
 /// Takes a strategy that is the value of an expression.
 #[inline]
@@ -28,19 +32,19 @@ where
 
 /// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
 #[inline]
-pub fn call<S: AcceptedStrategy<A>, A: 'static>(name: &'static Name, strategy: &'static S) -> Call<'static, A> {
+pub fn call<'c, S: AcceptedStrategy<A>, A: 'static>(name: &'c Name, strategy: &'static S) -> Call<'c, A> {
     Call::new(name, strategy.accept())
 }
 
 /// Makes a call whose strategy is part of an argument.
 #[inline]
-pub fn call_with<'c, S: AcceptedStrategy<A>, A>(name: &'static Name, strategy: &'c S) -> Call<'c, A> {
+pub fn call_with<'c, S: AcceptedStrategy<A>, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A> {
     Call::new(name, strategy.accept())
 }
 
 /// Makes a call whose strategy is an argument itself, or a variable of the function.
 #[inline]
-pub fn call_with_shared<'c, S, A>(name: &'static Name, strategy: &'c S) -> Call<'c, A>
+pub fn call_with_shared<'c, S, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A>
 where
     Operations: AcceptedShare<S, A>,
 {
@@ -81,7 +85,7 @@ pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
 
 /// Begins an operation with time limits.
 #[inline]
-pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn begin_within<S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
 ) -> StateOf<S, L, O> {
@@ -90,19 +94,52 @@ pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optiona
 
 /// Lets an operation make any number of attempts.
 #[inline]
-pub fn unlimited_attempts<K: RetryToken, L: TimeLimits, N>(operation: &mut State<K, L, N>) {
+pub fn unlimited_attempts<K: RetryToken, L: RunningLimits, N>(operation: &mut State<K, L, N>) {
     operation.set_unlimited(true);
+}
+
+/// Returns the number of attempts that a literal says. The macro refuses 0.
+#[inline]
+pub const fn attempts(number: u32) -> Option<NonZeroU32> {
+    NonZeroU32::new(number)
+}
+
+/// Returns the number of attempts that an expression gives; `None` means that of the strategy.
+#[inline]
+pub fn accept_attempts<A: AcceptedAttempts>(attempts: A) -> Option<NonZeroU32> {
+    attempts.accept()
+}
+
+/// No time limits, and at most this many attempts.
+#[inline]
+pub const fn at_most(attempts: Option<NonZeroU32>) -> AtMost {
+    AtMost::new(attempts)
+}
+
+/// A number of attempts, beside these limits.
+#[inline]
+pub fn max_attempts(limits: Limited, attempts: Option<NonZeroU32>) -> Limited {
+    limits.with_max_attempts(attempts)
+}
+
+/// Returns the name that an expression gives.
+#[inline]
+pub fn given_name<N: AcceptedName>(name: N) -> Name {
+    Name::given(name.accept())
 }
 
 /// Returns the place for the last outcome of an operation whose limits don't need one.
 #[inline]
-pub fn last<R, K: RetryToken, L: TimeLimits, N>(_: &State<K, L, N>) -> impl KeptOutcome<R> + use<R, K, L, N> {
-    K::kept_outcome()
+pub fn last<R, K: RetryToken, L: RunningLimits, N, X: TextOf<R>>(
+    _: &State<K, L, N>,
+    text: PhantomData<X>,
+) -> impl KeptOutcome<R> + use<R, K, L, N, X> {
+    WithText { place: K::kept_outcome(), text }
 }
 
 /// Tells the strategy the weight of an operation that begins.
 #[inline]
-pub fn weigh<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn weigh<S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     weight: u32,
@@ -118,8 +155,8 @@ pub const fn limited() -> Limited {
 
 /// A limit on the operation, beside these limits.
 #[inline]
-pub fn max_time(limits: Limited, time: Duration) -> Limited {
-    limits.with_max_time(time)
+pub fn max_time<D: AcceptedLimit>(limits: Limited, time: D) -> Limited {
+    limits.with_max_time(time.accept())
 }
 
 /// A limit on the operation by a deadline, beside these limits.
@@ -130,8 +167,8 @@ pub fn until<D: AcceptedDeadline>(limits: Limited, deadline: D) -> Limited {
 
 /// A limit on each attempt, beside these limits.
 #[inline]
-pub fn attempt_timeout(limits: Limited, time: Duration) -> Limited {
-    limits.with_attempt_timeout(time)
+pub fn attempt_timeout<D: AcceptedLimit>(limits: Limited, time: D) -> Limited {
+    limits.with_attempt_timeout(time.accept())
 }
 
 /// A handle that stops the operation, beside these limits.
@@ -140,10 +177,44 @@ pub fn stop<S: AcceptedStop<K>, K>(limits: Limited, stop: &S) -> Limited<&Stop> 
     limits.with_stop(stop.accept())
 }
 
+/// Returns the future that stops the operation once it is ready.
+#[inline]
+pub fn stop_when<W: AcceptedWhen<K>, K>(when: W) -> Option<W::When> {
+    Some(when.accept())
+}
+
+/// Returns the handle that this future stops.
+#[inline]
+pub const fn own_stop() -> Stop {
+    Stop::new()
+}
+
+/// The handle that the future of an operation stops, beside these limits.
+#[inline]
+pub fn stopped_by<H: StopHandle>(limits: Limited<H>, own: &Stop) -> Limited<OwnStop<&Stop, H>> {
+    limits.with_own(own)
+}
+
+/// Lets a stop cut the attempt that runs.
+#[inline]
+pub fn cut_on_stop<H: StopHandle>(limits: Limited<H>) -> Limited<CutOnStop<H>> {
+    limits.cutting(true)
+}
+
+/// Runs a step of an operation with the future that is polled beside it.
+#[inline]
+pub const fn beside<'a, W: Future, F: Future + Unpin>(
+    when: Pin<&'a mut Option<W>>,
+    own: &'a Stop,
+    step: F,
+) -> Step<'a, W, F> {
+    Step::new(when, own, step)
+}
+
 /// Returns the next wait before an attempt; `None` once the attempt is due.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
 #[inline(always)]
-pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn wait<'c, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut StateOf<S, L, O>,
 ) -> Option<Wait<'c, S, T::Sleep>> {
@@ -152,7 +223,7 @@ pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
 
 /// Blocks the thread until the attempt is due, or returns the limit that prevents it.
 #[inline]
-pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: OptionalObserver + Copy>(
+pub fn block<S: RetryStrategy, L: RunningLimits, T: BlockingTimer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
 ) -> Option<L::Cut> {
@@ -161,7 +232,7 @@ pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: Option
 
 /// Returns the place of the attempt that begins now.
 #[inline]
-pub fn place<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Place {
+pub fn place<K, L: RunningLimits, N>(operation: &State<K, L, N>) -> Place {
     Place::of(operation)
 }
 
@@ -173,7 +244,7 @@ pub fn context(operation: &impl Identified) -> ContextState {
 
 /// Returns the context of the attempt that begins now.
 #[inline]
-pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
+pub fn attempt_context<K: RetryToken, L: RunningLimits, N>(
     state: &ContextState,
     operation: &State<K, L, N>,
 ) -> AttemptContext {
@@ -182,7 +253,7 @@ pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
 
 /// Returns the deadline of the attempt that begins now, and the sleep until then.
 #[inline]
-pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn deadline<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
 ) -> DeadlineAndSleep<L, T::Sleep> {
@@ -191,7 +262,7 @@ pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
 
 /// Runs an attempt that has a deadline.
 #[inline]
-pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
+pub fn attempt<'a, F: Future, S: AttemptSleep<C>, C: Copy + Unpin>(
     deadline: Deadline<C>,
     sleep: Pin<&'a mut Option<S>>,
     body: Pin<&'a mut F>,

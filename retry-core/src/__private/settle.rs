@@ -3,66 +3,111 @@
 use super::evaluate::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
-    Beginning, Call, End, Identified, LimitsOn, OnRetry, OptionalObserver, Outcome, Plain, State, StateOf, TimeLimits,
-    explored,
+    Beginning, Call, Driver, End, Identified, OnRetry, OnRetryOutput, OptionalObserver, OutOfTime, Outcome, Plain,
+    RunningLimits, State, StateOf, explored, with_text,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
-use crate::time::{Clock, Timestamp};
+use crate::time::{Clock, TimedOut, Timestamp};
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 /// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which has ended.
 #[cold]
-pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn cut<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
+    out_of_time: impl FnOnce(L::Cut) -> R,
 ) -> ControlFlow<R, Outcome<R>> {
-    operation.cut_or_end(call, cut, last).map_continue(explored::ran)
+    operation.cut_or_end(call, cut, last, out_of_time).map_continue(explored::ran)
 }
 
 /// Returns the outcome of an operation that blocks and has ended, because its time is over.
 #[cold]
-pub fn over<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn over<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
+    out_of_time: impl FnOnce(L::Cut) -> R,
 ) -> R {
-    let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = operation.cut_or_end(call, cut, last);
+    let flow = operation.cut_or_end(call, cut, last, out_of_time);
+    let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = flow;
     outcome
 }
 
 /// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which is then
 /// settled without a directive. For an expansion with `on_retry` or `on_end`.
 #[cold]
-pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn cut_unsettled<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
-    _: &mut StateOf<S, L, O>,
+    operation: &mut StateOf<S, L, O>,
     cut: L::Cut,
     last: &mut impl KeptOutcome<R>,
+    out_of_time: impl FnOnce(L::Cut) -> R,
 ) -> ControlFlow<Outcome<R>, Outcome<R>> {
-    StateOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
+    operation.cut(cut, last, out_of_time).map_continue(explored::ran).map_break(explored::ran)
+}
+
+/// Makes the outcome of an attempt that was cut, by the `From<TimedOut>` of its error.
+#[cold]
+pub fn out_of_time<R: OutOfTime>(timed_out: TimedOut) -> R {
+    R::out_of_time(timed_out)
+}
+
+/// Calls the value of `timed_out`. The error comes first, so that a closure's argument needs no type.
+#[cold]
+pub fn timed_out<R: MadeOfError>(timed_out: TimedOut, make: impl FnOnce(TimedOut) -> R::Error) -> R {
+    R::made_of(make(timed_out))
+}
+
+/// An outcome that can be made of an error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no error that `timed_out` could make",
+    label = "a function with `timed_out` returns a `Result`",
+    note = "return a `Result<T, E>` whose `E` the closure makes"
+)]
+pub trait MadeOfError {
+    /// The error.
+    type Error;
+
+    /// Returns the outcome with this error.
+    fn made_of(error: Self::Error) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E> MadeOfError for Result<T, E> {
+    type Error = E;
+
+    fn made_of(error: E) -> Self {
+        Err(error)
+    }
+}
+
+/// The outcome of an attempt without a time limit that was cut. It is never called.
+pub fn never_cut<R>(cut: Infallible) -> R {
+    match cut {}
 }
 
 /// Returns the last outcome of an operation that waited for the service without success, and ends the operation.
 #[inline]
-pub fn unrecovered<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn unrecovered<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
 ) -> Option<R> {
     let outcome = operation.unrecovered(last)?;
-    operation.settle_or_end(call, None, Plain);
+    operation.settle_or_end(call, None, textual(Plain, last, &outcome));
     Some(explored::last(outcome))
 }
 
 /// Returns whether an operation waited for the service without success, so that its last outcome is settled without a directive. For an
 /// expansion with `on_retry` or `on_end`.
 #[inline]
-pub fn is_unrecovered<R, K: RetryToken, L: TimeLimits, N>(
+pub fn is_unrecovered<R, K: RetryToken, L: RunningLimits, N>(
     operation: &State<K, L, N>,
     last: &mut impl KeptOutcome<R>,
 ) -> bool {
@@ -78,13 +123,19 @@ pub fn last_outcome<R>(last: &mut impl KeptOutcome<R>) -> Outcome<R> {
     }
 }
 
+/// Adds the text of the error in an outcome to a driver.
+#[inline]
+pub(super) fn textual<R>(driver: impl Driver, last: &impl KeptOutcome<R>, outcome: &Outcome<R>) -> impl Driver {
+    with_text(driver, || explored::value(outcome).and_then(|outcome| last.error_text(outcome)))
+}
+
 /// Passes the policy's directive for an outcome to the strategy, and returns the outcome if it is final. Otherwise the
 /// outcome is dropped, or kept in `last`.
 ///
 /// The directive comes before the operation, because the policy is asked with a reference to the operation.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
-pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut StateOf<S, L, O>,
@@ -94,7 +145,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
         RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed(call, success),
-        directive => operation.settle(call, directive, Plain),
+        directive => operation.settle(call, directive, textual(Plain, last, &outcome)),
     };
     operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)
 }
@@ -102,34 +153,34 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
 /// Settles an outcome, as [`settle`] does, and returns the end of the operation for `on_end`. There is no directive if the
 /// time is over.
 #[inline]
-pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle_to_end<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
     operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<End<R>> {
-    let decision = operation.settle_or_end(call, directive, Plain);
+    let decision = operation.settle_or_end(call, directive, textual(Plain, last, &outcome));
     operation.finish(call, decision, last, outcome).break_value()
 }
 
 /// Settles an outcome, as [`settle_to_end`] does, and reports a failure with its event to `tell`.
 #[inline]
-pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle_and_tell<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
     operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
     beginning: Beginning,
-    tell: impl FnOnce(&R, &Event),
+    tell: impl FnOnce(&R, &Event) -> ControlFlow<()>,
 ) -> Option<End<R>> {
-    let on_retry = |event: &Event| {
-        if let Some(outcome) = explored::value(&outcome) {
-            tell(outcome, event);
-        }
+    let on_retry = |event: &Event| match explored::value(&outcome) {
+        Some(outcome) => tell(outcome, event),
+        None => ControlFlow::Continue(()),
     };
-    let decision = operation.settle_or_end(call, directive, OnRetry::new(beginning, on_retry));
+    let driver = textual(OnRetry::new(beginning, on_retry), last, &outcome);
+    let decision = operation.settle_or_end(call, directive, driver);
     operation.finish(call, decision, last, outcome).break_value()
 }
 
@@ -143,18 +194,21 @@ pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call.beginning(operation)
 }
 
-/// Passes the error of an outcome to `tell`. A success is not reported.
+/// Passes the error of an outcome to `tell`, and returns whether the operation goes on. A success is not reported.
 #[inline]
-pub fn tell_failure<R: Fallible>(outcome: &R, tell: impl FnOnce(&R::Error)) {
-    if let Some(error) = outcome.error() {
-        tell(error);
-    }
+pub fn tell_failure<R: Fallible>(outcome: &R, tell: impl FnOnce(&R::Error) -> ControlFlow<()>) -> ControlFlow<()> {
+    outcome.error().map_or(ControlFlow::Continue(()), tell)
 }
 
-/// Calls the value of `on_retry`. The error comes first, so that a closure's arguments need no types.
+/// Calls the value of `on_retry`, and returns whether the operation goes on. The error comes first, so that a closure's arguments need no
+/// types.
 #[inline]
-pub fn on_retry<E>(error: &E, event: &Event, mut on_retry: impl FnMut(&E, &Event)) {
-    on_retry(error, event);
+pub fn on_retry<E, V: OnRetryOutput>(
+    error: &E,
+    event: &Event,
+    mut on_retry: impl FnMut(&E, &Event) -> V,
+) -> ControlFlow<()> {
+    on_retry(error, event).flow()
 }
 
 /// Returns the time at which an operation begins.

@@ -28,6 +28,7 @@ impl ConstantBackoff {
 }
 
 impl BackoffStrategy for ConstantBackoff {
+    #[inline]
     fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
         self.jittered.apply(nanos(self.delay))
     }
@@ -48,6 +49,7 @@ impl BackoffStrategy for ConstantBackoff {
 pub struct NoBackoff;
 
 impl BackoffStrategy for NoBackoff {
+    #[inline]
     fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
         Duration::ZERO
     }

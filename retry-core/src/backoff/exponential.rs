@@ -92,32 +92,36 @@ impl ExponentialBackoff {
         self.cap
     }
 
-    /// Returns a backoff with the same settings and separate random numbers.
-    pub(crate) const fn copy(&self) -> Self {
-        Self { jittered: self.jittered.copy(), ..*self }
-    }
-
-    /// Returns a backoff with the same settings and with the seed of another one, if that has one.
-    pub(crate) const fn seeded_as(&self, other: &Self) -> Self {
+    /// Returns a backoff with the same settings, and with the [seed](ExponentialBackoff::seed) of another backoff if that has one.
+    #[must_use]
+    pub const fn seeded_as(&self, other: &Self) -> Self {
         Self { jittered: self.jittered.seeded_as(&other.jittered), ..*self }
     }
 
-    /// Returns random numbers with the same seed, if there is one.
-    pub(crate) const fn random_numbers(&self) -> RandomNumbers {
+    /// Returns a separate stream of random numbers, with the [seed](ExponentialBackoff::seed) of this backoff if it has one.
+    pub const fn random_numbers(&self) -> RandomNumbers {
         self.jittered.random_numbers()
     }
 
-    /// Returns the ordinary base, which the cap may cut, and the cap.
-    pub(crate) const fn delays(&self) -> (Duration, Duration) {
+    /// Returns the ordinary base and the cap, as they were set. The [base in use](ExponentialBackoff::base) never exceeds the cap.
+    pub const fn delays_setting(&self) -> (Duration, Duration) {
         (Duration::from_nanos(self.base), self.cap)
     }
 
     /// Sets the ordinary base and the cap. Separate bases for throttling and conflicts are kept.
-    pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
+    #[must_use]
+    pub const fn delays(mut self, base: Duration, cap: Duration) -> Self {
         self.base = nanos(base);
         self.cap = cap;
         self.cap_nanos = nanos(cap);
         self
+    }
+}
+
+/// A clone has the same settings. Its random numbers are separate, and begin from the start if there is a seed.
+impl Clone for ExponentialBackoff {
+    fn clone(&self) -> Self {
+        self.seeded_as(self)
     }
 }
 

@@ -28,7 +28,7 @@ impl Jitter {
         }
     }
 
-    pub(crate) fn checked(self) -> Result<Self, InvalidSetting> {
+    fn checked(self) -> Result<Self, InvalidSetting> {
         match self {
             Self::Fixed(factor) if !self.is_allowed() => {
                 Err(InvalidSetting::new("jitter", factor, "a fixed factor from 0 to 1"))
@@ -66,10 +66,6 @@ impl Jittered {
 
     pub(crate) fn try_with(self, jitter: Jitter) -> Result<Self, InvalidSetting> {
         jitter.checked().map(|allowed| self.with(allowed))
-    }
-
-    pub(crate) const fn copy(&self) -> Self {
-        self.seeded_as(self)
     }
 
     pub(crate) const fn seeded_as(&self, other: &Self) -> Self {

@@ -51,6 +51,7 @@ impl LinearBackoff {
 }
 
 impl BackoffStrategy for LinearBackoff {
+    #[inline]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
         let delay = self.step.saturating_mul(retry_attempt).saturating_add(self.step).min(self.cap);
         self.jittered.apply(nanos(delay))

@@ -14,11 +14,13 @@
 
 mod arithmetic;
 mod constant;
+mod context;
 mod exponential;
 mod jitter;
 mod linear;
 
 pub use constant::{ConstantBackoff, NoBackoff};
+pub use context::BackoffContext;
 pub use exponential::ExponentialBackoff;
 pub use jitter::Jitter;
 pub use linear::LinearBackoff;
@@ -28,7 +30,8 @@ use crate::support::random::RandomNumbers;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Computes the delay before a retry from the number of retries and the class of the failure.
+/// Computes the delay before a retry from the number of retries and the class of the failure, or from
+/// [more](BackoffStrategy::delay_in_context).
 ///
 /// A backoff has no state except the source of its jitter. The [strategy](crate::RetryStrategy) handles the
 /// wait that a server asks for, the quota and the maximum number of attempts.
@@ -60,6 +63,54 @@ pub trait BackoffStrategy {
     /// and free retries do not lengthen the backoff of others.
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;
 
+    /// Returns the delay before a retry from all that is known about it. The default calls
+    /// [`compute_next_backoff_delay`](BackoffStrategy::compute_next_backoff_delay). Strategies call this method.
+    ///
+    /// The strategy handles the wait that the server asks for. With the default settings, the delay is the longer one of that wait and this
+    /// backoff.
+    ///
+    /// Decorrelated jitter draws each delay from a range that ends at three times the
+    /// [previous one](BackoffContext::previous_delay):
+    ///
+    /// ```
+    /// use retry_core::backoff::{BackoffContext, BackoffStrategy};
+    /// use retry_core::{RetryErrorType, StandardRetryStrategy};
+    /// use std::time::Duration;
+    ///
+    /// struct Decorrelated {
+    ///     base: Duration,
+    ///     cap: Duration,
+    /// }
+    ///
+    /// impl BackoffStrategy for Decorrelated {
+    ///     fn compute_next_backoff_delay(&self, retry: u32, error_type: RetryErrorType) -> Duration {
+    ///         self.delay_in_context(&BackoffContext::new(retry, error_type))
+    ///     }
+    ///
+    ///     fn delay_in_context(&self, context: &BackoffContext) -> Duration {
+    ///         let most = context.previous_delay.max(self.base).saturating_mul(3);
+    ///         self.cap.min(self.base + self.random_part(most.saturating_sub(self.base)))
+    ///     }
+    /// }
+    ///
+    /// static STORE: StandardRetryStrategy<Decorrelated> = StandardRetryStrategy::new().with_backoff(
+    ///     Decorrelated { base: Duration::from_millis(50), cap: Duration::from_secs(5) },
+    /// );
+    ///
+    /// let backoff = STORE.backoff_strategy();
+    /// let mut context = BackoffContext::new(0, RetryErrorType::ServerSide);
+    /// for _ in 0..100 {
+    ///     let most = (context.previous_delay * 3).clamp(backoff.base * 3, backoff.cap);
+    ///     context.previous_delay = backoff.delay_in_context(&context);
+    ///     assert!((backoff.base..=most).contains(&context.previous_delay));
+    /// }
+    /// ```
+    #[expect(clippy::inline_always, reason = "otherwise the context of each retry is in memory")]
+    #[inline(always)]
+    fn delay_in_context(&self, context: &BackoffContext) -> Duration {
+        self.compute_next_backoff_delay(context.retry_attempt, context.error_type)
+    }
+
     /// Returns the longest delay of this backoff. The default is [`Duration::MAX`].
     ///
     /// [`HintLimit::MaxBackoff`](crate::strategy::HintLimit::MaxBackoff) cuts the wait that a server asks for to this
@@ -78,7 +129,7 @@ pub trait BackoffStrategy {
         jitter::random_part(most, &RANDOM)
     }
 
-    /// Returns the exponential backoff whose settings a `RetryConfig` can replace. The default is `None`, which means that
+    /// Returns the exponential backoff whose settings a `RetryConfig` of the crate `retry-config` can replace. The default is `None`, which means that
     /// the settings of this backoff are those of the code.
     fn as_exponential(&self) -> Option<&ExponentialBackoff> {
         None
@@ -91,6 +142,10 @@ macro_rules! forward_backoff {
         impl<B: BackoffStrategy + ?Sized> BackoffStrategy for $pointer {
             fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
                 (**self).compute_next_backoff_delay(retry_attempt, error_type)
+            }
+
+            fn delay_in_context(&self, context: &BackoffContext) -> Duration {
+                (**self).delay_in_context(context)
             }
 
             fn max_backoff(&self) -> Duration {

@@ -4,7 +4,10 @@
 //! |---|---|---|---|---|---|
 //! | `Throttling`, `ThrottlingException`, `ThrottledException`, `RequestThrottledException`, `TooManyRequestsException`, `ProvisionedThroughputExceededException`, `TransactionInProgressException`, `RequestLimitExceeded`, `BandwidthLimitExceeded`, `LimitExceededException`, `RequestThrottled`, `SlowDown`, `PriorRequestNotComplete`, `EC2ThrottledException` | yes | yes | | | by the status |
 //! | `RequestTimeout`, `RequestTimeoutException` | yes | | yes | | by the status |
-//! | `ConditionalRequestConflict`, `TransactionConflictException` | yes | | | yes | other |
+//! | `ConditionalRequestConflict`, `OperationAborted`, `ReplicatedWriteConflictException`, `TransactionConflictException` | yes | | | yes | other |
+//! | `ThrottledRequestException` | yes | yes | | | by the status |
+//! | `ClientTimeoutException` | yes | | yes | | by the status |
+//! | `BulkLoadIdNotFoundException`, `ModelNotReadyException`, `S3Exception` | yes | | | | by the status |
 //! | `IDPCommunicationError` of STS | maybe | | | | server |
 //! | [clock skew](is_clock_skew): `RequestTimeTooSkewed`, `RequestExpired`, `RequestInTheFuture`, `InvalidSignatureException`, `SignatureDoesNotMatch`, `AuthFailure` | no | | | | by the status |
 //! | any other | by the status | | | | |
@@ -27,7 +30,10 @@
 //! `ConditionalCheckFailedException` and the statuses 409 and 412 are not retried, because the same condition would
 //! fail again. If each attempt reads again before it writes, label the variant of your error type `conflict` instead.
 //!
-//! The lists are those of the SDKs' standard retry mode, except for the conflicts. A code is looked up by its bare
+//! The lists are those of the SDKs' standard retry mode, except for the conflicts. The SDKs also retry the errors that the model of
+//! a service marks `retryable`. Most of these have a status or a code that is retried in any case. The five codes after the conflicts
+//! are the others that mean the same in each service (models of 2 April 2025). `RangeNotSatisfiableException` of AWS Omics has the
+//! mark too, but the same range is never valid. A code is looked up by its bare
 //! name: the namespace (up to the last `#`), the address (from the first `:`) and surrounding whitespace are removed
 //! first. For example, `com.amazonaws.dynamodb.v20120810#ThrottlingException` and `ThrottlingException:http://..` are
 //! both `ThrottlingException`.
@@ -66,7 +72,19 @@ const THROTTLING_CODES: [&str; 14] = [
 
 const TRANSIENT_CODES: [&str; 2] = ["RequestTimeout", "RequestTimeoutException"];
 
-const CONFLICT_CODES: [&str; 2] = ["ConditionalRequestConflict", "TransactionConflictException"];
+const CONFLICT_CODES: [&str; 4] = [
+    "ConditionalRequestConflict",
+    "OperationAborted",
+    "ReplicatedWriteConflictException",
+    "TransactionConflictException",
+];
+
+/// What the models of services mark as retryable: those that are throttling, timeouts, and neither.
+const MODELLED_CODES: [&[&str]; 3] = [
+    &["ThrottledRequestException"],
+    &["ClientTimeoutException"],
+    &["BulkLoadIdNotFoundException", "ModelNotReadyException", "S3Exception"],
+];
 
 /// STS could not reach the identity provider. It documents this code with the status 400.
 const UNREACHABLE_CODE: &str = "IDPCommunicationError";
@@ -110,10 +128,13 @@ pub fn error_code(code: &str, status: Option<u16>) -> Classification {
 /// Classifies an error code by itself. Returns `None` if the code is in none of the [lists](self).
 pub fn known_code(code: &str) -> Option<Classification> {
     let code = bare(code);
-    if THROTTLING_CODES.contains(&code) {
+    let [throttling, timeouts, others] = MODELLED_CODES;
+    if THROTTLING_CODES.contains(&code) || throttling.contains(&code) {
         Some(Classification::new(RetrySafety::Yes).with_throttling().with_fault(ErrorFault::Client))
-    } else if TRANSIENT_CODES.contains(&code) {
+    } else if TRANSIENT_CODES.contains(&code) || timeouts.contains(&code) {
         Some(Classification::new(RetrySafety::Yes).with_timeout().with_fault(ErrorFault::Client))
+    } else if others.contains(&code) {
+        Some(Classification::new(RetrySafety::Yes).with_fault(ErrorFault::Client))
     } else if CONFLICT_CODES.contains(&code) {
         Some(Classification::new(RetrySafety::Yes).with_conflict())
     } else if code == UNREACHABLE_CODE {

@@ -135,11 +135,12 @@ pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     None
 }
 
-/// Classifies a link of the type `E` by its own [`RetryInfo`]. Returns `None` for a link of another type.
+/// Classifies a link of the type `E` by its own [`RetryInfo`]. Returns `None` for a link of another type, and for an error that is
+/// [unknown](RetryInfo::is_unknown).
 ///
 /// Use this to teach a [`ChainPolicy`](crate::ChainPolicy) your own error types: `.also(chain::typed::<StoreError>)`.
 pub fn typed<E: Error + RetryInfo + 'static>(link: &(dyn Error + 'static)) -> Option<Classification> {
-    link.downcast_ref::<E>().map(Classification::of)
+    link.downcast_ref::<E>().filter(|error| !error.is_unknown()).map(Classification::of)
 }
 
 fn next<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {

@@ -6,6 +6,7 @@
 //! |---|---|---|---|---|---|
 //! | below 400 | no (not an error) | | | other | |
 //! | 408 Request Timeout | yes | | yes | client | RFC 9110, 15.5.9 |
+//! | 413 Content Too Large, with a `Retry-After` | yes | | | client | RFC 9110, 15.5.14 |
 //! | 425 Too Early | yes | | | client | RFC 8470, 5.2 |
 //! | 429 Too Many Requests | yes | yes | | client | RFC 6585, 4 |
 //! | 403 with a `Retry-After`, or with `x-ratelimit-remaining: 0` | yes | yes | | client | GitHub's documentation of its rate limits |
@@ -53,7 +54,8 @@ pub const fn status(status: u16) -> Classification {
 
 /// Classifies a status together with the wait from a `Retry-After` header, by the [table](self).
 ///
-/// The wait is part of the result, whatever the status. A 503 or 403 with a wait, even a wait of zero, is throttling.
+/// The wait is part of the result, whatever the status. A 503 or 403 with a wait, even a wait of zero, is throttling, and a 413
+/// with a wait is safe to retry.
 pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classification {
     use ErrorFault::{Client, Server};
     use RetrySafety::{Maybe, No, Yes};
@@ -61,6 +63,7 @@ pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classifi
     let answer = match status {
         0..=399 => Classification::new(No),
         408 => Classification::new(Yes).with_timeout().with_fault(Client),
+        413 if retry_after.is_some() => Classification::new(Yes).with_fault(Client),
         425 => Classification::new(Yes).with_fault(Client),
         429 => Classification::new(Yes).with_throttling().with_fault(Client),
         403 if retry_after.is_some() => Classification::new(Yes).with_throttling().with_fault(Client),

@@ -29,7 +29,7 @@
 //! }
 //!
 //! // Classifies a response by its status, its error code and the wait that it asks for.
-//! fn judge(status: u16, code: Option<&str>, wait: Option<Duration>) -> StoreError {
+//! fn classify(status: u16, code: Option<&str>, wait: Option<Duration>) -> StoreError {
 //!     let known = code.and_then(aws::known_code);
 //!     StoreError::Answer(match known {
 //!         Some(verdict) => verdict.with_retry_after(wait),
@@ -37,10 +37,10 @@
 //!     })
 //! }
 //!
-//! assert!(judge(503, Some("SlowDown"), None).is_throttle());
-//! assert_eq!(judge(503, None, None).is_retry_safe(), RetrySafety::Maybe);
+//! assert!(classify(503, Some("SlowDown"), None).is_throttle());
+//! assert_eq!(classify(503, None, None).is_retry_safe(), RetrySafety::Maybe);
 //! let wait = Some(Duration::from_secs(7));
-//! assert_eq!(judge(503, None, wait).retry_after(), wait);
+//! assert_eq!(classify(503, None, wait).retry_after(), wait);
 //!
 //! // A hand-written implementation, for an error type that wraps another one.
 //! struct Disconnected(std::io::Error);
@@ -100,12 +100,14 @@ use std::time::Duration;
 /// assert!(BUSY.is_throttle());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
 pub struct Classification {
     safety: RetrySafety,
     throttling: bool,
     timeout: bool,
     conflict: bool,
     fault: ErrorFault,
+    is_unknown: bool,
     retry_after: Option<Duration>,
 }
 
@@ -113,7 +115,15 @@ impl Classification {
     /// Creates a classification that is neither throttling, timeout nor conflict, with [`ErrorFault::Other`] and no
     /// wait.
     pub const fn new(safety: RetrySafety) -> Self {
-        Self { safety, throttling: false, timeout: false, conflict: false, fault: ErrorFault::Other, retry_after: None }
+        Self {
+            safety,
+            throttling: false,
+            timeout: false,
+            conflict: false,
+            fault: ErrorFault::Other,
+            is_unknown: false,
+            retry_after: None,
+        }
     }
 
     /// Copies the answers of an error.
@@ -124,6 +134,7 @@ impl Classification {
             timeout: error.is_timeout(),
             conflict: error.is_conflict(),
             fault: error.fault(),
+            is_unknown: error.is_unknown(),
             retry_after: error.retry_after(),
         }
     }
@@ -167,9 +178,11 @@ impl Classification {
         self
     }
 
-    /// Sets whether the request may be sent again. This changes nothing else.
+    /// Sets whether the request may be sent again, so that the error is not [unknown](RetryInfo::is_unknown). This changes nothing
+    /// else.
     #[must_use]
     pub const fn with_safety(mut self, safety: RetrySafety) -> Self {
+        self.is_unknown = false;
         self.safety = safety;
         self
     }
@@ -237,6 +250,10 @@ impl RetryInfo for Classification {
 
     fn is_conflict(&self) -> bool {
         self.conflict
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.is_unknown
     }
 
     fn retry_after(&self) -> Option<Duration> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What a server reports about its rate limit: how many requests remain, and when the limit is reset.
 ///
 /// A policy passes it on with [`RetryDirective::with_rate_limit`](crate::RetryDirective::with_rate_limit). The
-/// [paced strategy](crate::PacedRetryStrategy#what-the-server-reports) then slows down before the server rejects a request.
+/// `PacedRetryStrategy` of the crate `retry-limits` then slows down before the server rejects a request.
 ///
 /// ```
 /// use retry_core::classify::http::RateLimit;

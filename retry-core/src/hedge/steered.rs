@@ -68,6 +68,11 @@ impl Steered {
         self.delay() > duration(self.floor() / FLOOR_PARTS).saturating_mul(ALL_SLOW)
     }
 
+    /// Returns the number of calls so far, while it is one of the first.
+    pub(super) fn early_calls(self) -> Option<u32> {
+        u32::try_from(self.calls()).ok().filter(|_| self.calls() < FIRST_CALLS)
+    }
+
     /// Records a success before the delay.
     #[inline]
     pub(super) fn answered(self) -> Self {

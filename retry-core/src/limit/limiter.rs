@@ -9,10 +9,9 @@ use std::time::Duration;
 
 /// The part of a strategy that decides when an attempt may be sent, and learns from the server's answers.
 ///
-/// A [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines a limiter with the other parts:
-/// [`AdaptiveLimiter`](super::AdaptiveLimiter), [`PacedLimiter`](super::PacedLimiter),
-/// [`ConcurrencyLimiter`](super::ConcurrencyLimiter), or your own limiter. A pair of limiters is a limiter, and so is a
-/// pointer to a limiter, through which strategies share it.
+/// A [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines a limiter with the other parts: an
+/// [`AdaptiveLimiter`](super::AdaptiveLimiter), a limiter of the crate [`retry-limits`](https://docs.rs/retry-limits), or your own
+/// limiter. A pointer to a limiter is a limiter, too, through which strategies share it.
 ///
 /// # Places
 ///
@@ -149,6 +148,13 @@ pub trait SendLimiter: Debug {
     /// decides afterwards whether there is a retry, so the place may be dropped next.
     fn failed(&self, place: &mut Self::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid>;
 
+    /// Records that the attempt, whose failure follows, did a part of the work; see
+    /// [`RetryStrategy::record_progress`](crate::RetryStrategy::record_progress). If the limiter counts attempts of the operation, such as
+    /// the [`uncounted`](SendLimiter::uncounted) ones, it starts again from zero. The default does nothing.
+    fn progressed(&self, place: &mut Self::Place) {
+        let _ = place;
+    }
+
     /// Returns the number of attempts of the operation up to now that do not count against its maximum. The default is 0. A
     /// limiter that returns [`Unpaid`] from [`failed`](SendLimiter::failed) may exempt these attempts.
     fn uncounted(&self, place: &Self::Place) -> u32 {
@@ -198,8 +204,9 @@ pub struct Unpaid {
     /// Whether the operation's time for such retries is over. If so, there is no retry. Without this limit, an operation
     /// whose attempts are all rejected would never return.
     pub is_over: bool,
-    /// Whether, for the first time, other operations wait longer than the strategy allows.
-    pub(crate) holds_too_long: bool,
+    /// Whether this wait, which is longer than the strategy allows, holds back the other operations, too. If so, the strategy
+    /// warns through `tracing`. Set it once for each limiter.
+    pub holds_too_long: bool,
 }
 
 impl Unpaid {
@@ -212,6 +219,28 @@ impl Unpaid {
     #[must_use]
     pub const fn over(self, is_over: bool) -> Self {
         Self { is_over, ..self }
+    }
+
+    /// Sets whether the delay is longer than the strategy allows, as in [`FailedSend::Rejected`]. If so, there is no retry.
+    #[must_use]
+    pub const fn too_long(self, is_too_long: bool) -> Self {
+        if is_too_long { Self { delay: None, ..self } } else { self }
+    }
+
+    /// Sets whether the wait holds back the other operations, too; see [`holds_too_long`](Unpaid::holds_too_long).
+    #[must_use]
+    pub const fn holding_too_long(self, holds_too_long: bool) -> Self {
+        Self { holds_too_long, ..self }
+    }
+
+    /// Returns the terms of a retry that obeys both, as for a pair of limiters.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            delay: self.delay.zip(other.delay).map(|(delay, other)| delay.max(other)),
+            is_over: self.is_over || other.is_over,
+            holds_too_long: self.holds_too_long || other.holds_too_long,
+        }
     }
 }
 
@@ -231,6 +260,7 @@ crate::support::forwarding! {
         #[inline]
         fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock);
         fn failed(&self, place: &mut Self::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid>;
+        fn progressed(&self, place: &mut Self::Place);
         fn uncounted(&self, place: &Self::Place) -> u32;
         fn release(&self, place: &mut Self::Place);
         fn send_rate(&self) -> Option<f64>;

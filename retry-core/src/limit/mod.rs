@@ -1,14 +1,14 @@
 //! Limits on sends: a limiter decides when an attempt may be sent, and learns from the server's answers.
 //!
 //! ```
-//! use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
+//! use retry_core::{AdaptiveRetryStrategy, RetryInfo, retryable};
 //!
 //! #[derive(Debug, RetryInfo)]
 //! #[retry(throttling)]
 //! struct SlowDown;
 //!
-//! // Sends at the rate that the table accepts, which the limiter learns from its rejections.
-//! static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+//! // Slows down when the table throttles requests.
+//! static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 //!
 //! #[retryable(strategy = TABLE)]
 //! async fn put(key: &str) -> Result<(), SlowDown> {
@@ -17,41 +17,19 @@
 //! }
 //! ```
 //!
-//! The effect of a limiter on a bulk copy:
+//! The crate [`retry-limits`](https://docs.rs/retry-limits) has the limiters for bulk jobs: at the rate that the server accepts, by
+//! weights such as tokens or bytes, by the number of requests in flight, and two limits together.
 //!
-#![doc = include_str!("../../docs/copy.svg")]
+//! A limiter of your own implements [`SendLimiter`]; the module [`parts`](crate::parts) has a queue for it.
 
-#[cfg(feature = "limiters")]
 mod adaptive;
-#[cfg(feature = "limiters")]
-mod concurrency;
 mod limiter;
-#[cfg(feature = "limiters")]
-mod number;
-#[cfg(feature = "limiters")]
-mod paced;
-mod pair;
-#[cfg(feature = "limiters")]
-mod queue;
+pub(crate) mod queue;
 mod ready;
 mod waker;
 
-#[cfg(feature = "limiters")]
-pub use adaptive::AdaptiveLimiter;
-#[cfg(feature = "limiters")]
-#[doc(hidden)]
-pub use adaptive::AdaptivePlace;
-#[cfg(feature = "limiters")]
-pub use concurrency::ConcurrencyLimiter;
-#[cfg(feature = "limiters")]
-#[doc(hidden)]
-pub use concurrency::ConcurrencyPlace;
+pub use adaptive::{AdaptiveLimiter, AdaptivePlace};
 pub use limiter::{FailedSend, SendLimiter, Unpaid};
-#[cfg(feature = "limiters")]
-pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections, Requests, Unit, Weights};
-#[cfg(feature = "limiters")]
-#[doc(hidden)]
-pub use paced::{Held, PaceSettings, PacedPlace, SendRate, Throttled};
 pub use ready::Ready;
 pub use waker::LazyWaker;
 pub(crate) use waker::{EarlyWake, Waiter};

@@ -11,23 +11,24 @@ use std::time::Duration;
 mod tests;
 
 /// The longest single wait. A waiter asks again after it, because the rate may have changed.
-pub(super) const RECHECK: Duration = Duration::from_millis(100);
+pub const RECHECK: Duration = Duration::from_millis(100);
 /// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
 /// interval if that is longer.
-pub(super) const GRACE: Duration = Duration::from_millis(50);
+pub const GRACE: Duration = Duration::from_millis(50);
 /// The longest time for which a send is kept for a late waiter.
 const KEEP: Duration = Duration::from_secs(10);
 /// The shortest time between two searches for late waiters, because a search examines all waiters.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The place of a waiter in the queue. A waiter with a lower number came earlier. A queue never issues a number twice, so a
+/// The place of a waiter in a [`SendQueue`]. A waiter with a lower number came earlier. A queue never issues a number twice, so a
 /// queue that may be asked with a ticket must not be replaced by a new one.
-pub(super) type Ticket = NonZeroU64;
+pub type Ticket = NonZeroU64;
 
-/// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
+/// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are. The page of the
+/// [module](crate::parts) has an example.
 ///
 /// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
-pub(super) trait SendSupply {
+pub trait SendSupply {
     /// What distinguishes the requests of two waiters: nothing, if every request is one send.
     type Weight: Copy + Debug;
 
@@ -72,7 +73,7 @@ pub(super) trait SendSupply {
 
 /// Returns the time in which this many sends become available, at a rate in sends per second. It is zero if no clock can
 /// measure it, because it is less than a nanosecond.
-pub(super) fn time_for(sends: f64, rate: f64) -> Duration {
+pub fn time_for(sends: f64, rate: f64) -> Duration {
     match Duration::try_from_secs_f64(sends / rate) {
         // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond.
         Ok(wait) if !wait.is_zero() => wait.saturating_add(Duration::from_nanos(1)),
@@ -95,7 +96,7 @@ fn issued(number: Option<u64>) -> Ticket {
 ///
 /// - If it is late when its send becomes available, the send is kept for it, and the waiters behind it continue with
 ///   the sends that come in after that. So they wait for it only once, and it gets its send as soon as it asks, however
-///   slow it is. Only one send is kept at a time, and for [`KEEP`] at most.
+///   slow it is. Only one send is kept at a time, and for [10 s](SendSupply::keeps_for) at most.
 /// - If it is later than the grace period (see [`GRACE`]) and no send is kept for it, it is passed over until it asks.
 ///   It keeps its place.
 ///
@@ -107,9 +108,9 @@ fn issued(number: Option<u64>) -> Ticket {
 /// A waiter finds its place, and so the number of waiters ahead, by binary search. Two things take time in proportion
 /// to the number of waiters: a waiter that joins or leaves in the middle of the list, because it was passed over or
 /// gives up, and the search for late waiters. The search runs when a waiter may be later than the grace period: if all
-/// are in time, about once in each grace period, and never more often than once in [`SEARCH_INTERVAL`].
+/// are in time, about once in each grace period, and never more often than once in a millisecond.
 #[derive(Debug)]
-pub(super) struct SendQueue<L: SendSupply> {
+pub struct SendQueue<L: SendSupply> {
     limit: L,
     /// The waiters that are expected to ask and to take a send from the limit, in the order of their tickets. A waiter
     /// that is passed over is not in the list, and neither is the one for which a send is kept.
@@ -142,34 +143,37 @@ struct Kept<W> {
 }
 
 impl<L: SendSupply> SendQueue<L> {
-    pub(super) const fn new(limit: L, now: Timestamp) -> Self {
+    /// Creates a queue without waiters.
+    pub const fn new(limit: L, now: Timestamp) -> Self {
         let (front_tickets, tickets) = const { (1..1 << 63, 1 << 63..u64::MAX) };
         Self { limit, expected: VecDeque::new(), search_at: now, kept: None, front_tickets, tickets }
     }
 
-    pub(super) const fn limit(&self) -> &L {
+    /// Returns the limit.
+    pub const fn limit(&self) -> &L {
         &self.limit
     }
 
-    pub(super) const fn limit_mut(&mut self) -> &mut L {
+    /// Returns the limit, to change what does not depend on the time. For the rest, use [`limit_at`](SendQueue::limit_at).
+    pub const fn limit_mut(&mut self) -> &mut L {
         &mut self.limit
     }
 
     /// Returns whether no waiter has a place or a send that is kept for it, apart from waiters that were passed over.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.expected.is_empty() && self.kept.is_none()
     }
 
     /// Returns the limit with the current time to use, to change its rate.
     #[inline]
-    pub(super) fn limit_at(&mut self, now: Timestamp) -> (&mut L, Timestamp) {
+    pub fn limit_at(&mut self, now: Timestamp) -> (&mut L, Timestamp) {
         let now = self.observe(now);
         (&mut self.limit, now)
     }
 
     /// Asks for a send. Returns `None` if it is granted. Otherwise returns how long to wait before asking again, and
     /// sets `ticket` to the waiter's place.
-    pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>, weight: L::Weight) -> Option<Duration> {
+    pub fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>, weight: L::Weight) -> Option<Duration> {
         let now = self.observe(now);
         self.ask_at(now, ticket, weight)
     }
@@ -177,12 +181,7 @@ impl<L: SendSupply> SendQueue<L> {
     /// Asks for a send, as [`ask`](SendQueue::ask) does, at the time that [`limit_at`](SendQueue::limit_at) returned. A
     /// reading of the clock must not be observed twice: the second time, it would look as if the clock were right.
     #[inline]
-    pub(super) fn ask_at(
-        &mut self,
-        now: Timestamp,
-        ticket: &mut Option<Ticket>,
-        weight: L::Weight,
-    ) -> Option<Duration> {
+    pub fn ask_at(&mut self, now: Timestamp, ticket: &mut Option<Ticket>, weight: L::Weight) -> Option<Duration> {
         self.limit.refill(now);
         if now > self.search_at && !self.expected.is_empty() {
             self.pass_over_the_late(now);
@@ -215,9 +214,14 @@ impl<L: SendSupply> SendQueue<L> {
         Some(wait)
     }
 
+    /// Returns the number of sends of all waiters that are expected to ask. It examines all of them.
+    pub fn sends_of_waiters(&self) -> f64 {
+        self.expected.iter().map(|waiter| self.limit.sends(waiter.weight)).sum()
+    }
+
     /// Gives up a place, and the send that is kept for it, if any.
     #[inline]
-    pub(super) fn leave(&mut self, ticket: Option<Ticket>) {
+    pub fn leave(&mut self, ticket: Option<Ticket>) {
         if let Some(ticket) = ticket {
             self.leave_place(ticket);
         }
@@ -233,7 +237,7 @@ impl<L: SendSupply> SendQueue<L> {
     }
 
     /// Gives up a place, and gives back the send that was granted for a request of this weight and not made.
-    pub(super) fn give_up(&mut self, ticket: Option<Ticket>, granted: Option<L::Weight>) {
+    pub fn give_up(&mut self, ticket: Option<Ticket>, granted: Option<L::Weight>) {
         self.leave(ticket);
         if let Some(weight) = granted {
             self.limit.give_back(weight);
@@ -242,18 +246,18 @@ impl<L: SendSupply> SendQueue<L> {
 
     /// Gives back a granted send that is not made yet. Its operation asks again, in front of the operations that were
     /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
-    pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
+    pub fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
         self.limit.give_back(weight);
         *ticket = Some(issued(self.front_tickets.next_back()));
     }
 
     /// Returns the places of the first waiters, at most this many.
-    pub(super) fn first(&self, waiters: u32) -> impl Iterator<Item = Ticket> {
+    pub fn first(&self, waiters: u32) -> impl Iterator<Item = Ticket> {
         self.expected.iter().map(|waiter| waiter.ticket).take(waiters as usize)
     }
 
     /// Returns whether a waiter is sent without a wait if this many sends are available.
-    pub(super) fn is_due(&self, ticket: Ticket, sends: u32) -> bool {
+    pub fn is_due(&self, ticket: Ticket, sends: u32) -> bool {
         let (ahead, is_expected) = self.place(Some(ticket));
         self.kept.is_some_and(|kept| kept.ticket == ticket)
             || is_expected && usize::try_from(sends).is_ok_and(|sends| ahead < sends)

@@ -54,15 +54,15 @@ pub enum EventKind {
     },
     /// An attempt begins.
     AttemptStarted,
-    /// The first attempt had no answer after the delay of its [hedge](crate::Hedge), so a second attempt begins beside it.
+    /// The first attempt had no answer after the delay of its [hedge](crate#features), so a second attempt begins beside it.
     HedgeSent,
-    /// The first attempt had no answer after the delay of its [hedge](crate::Hedge), and there is no hedge.
+    /// The first attempt had no answer after the delay of its [hedge](crate#features), and there is no hedge.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     HedgeNotSent {
         /// The reason.
         reason: NoHedge,
     },
-    /// The first attempt and the [hedge](crate::Hedge) are over: one of them ended the race, and the other one was dropped, or both
+    /// The first attempt and the [hedge](crate#features) are over: one of them ended the race, and the other one was dropped, or both
     /// failed.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     HedgeEnded {
@@ -72,10 +72,11 @@ pub enum EventKind {
     /// The error of the attempt is not classified, so it is not retried: its class is [`RetryErrorType::Unknown`]. This
     /// event is a warning. It is reported for the first such error of each function, by the name of the operation, and for
     /// at most 256 functions in a process. It precedes the [`AttemptFailed`](EventKind::AttemptFailed), which every such
-    /// error has.
+    /// error has. Where nothing gets this event, debug builds write [a line](super::set_stderr_warnings_enabled) to standard error.
     ///
-    /// To classify such errors, add a link to the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`; see
-    /// [`ChainPolicy::also`](crate::ChainPolicy::also).
+    /// To classify such errors, [label](macro@crate::RetryInfo) the variant that holds an inner error, or add a link to the policy, as in
+    /// `ChainPolicy::new().also(chain::typed::<MyError>)`; see [`ChainPolicy::also`](crate::ChainPolicy::also). The crate `retry-clients` has such functions for clients, and the module `tower05` of
+    /// `retry-tower` for the layers of tower.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     UnknownError {
         /// The texts of the error and of its sources, at most 8 of them with at most 200 bytes each, in one line. `None` if
@@ -83,6 +84,9 @@ pub enum EventKind {
         /// process ends.
         chain: Option<&'static str>,
     },
+    /// The attempt failed, but did [a part of the work](crate::RetryDirective::progressed). The operation counts its attempts from 1 again:
+    /// [`AttemptFailed`](EventKind::AttemptFailed) follows as that of attempt 1.
+    Progressed,
     /// An attempt failed, according to the policy. An `Ok` can be a failure, too.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     AttemptFailed {
@@ -112,6 +116,8 @@ pub enum EventKind {
         delay_source: DelaySource,
         /// The level of the quota after the retry was paid for; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The level of the full quota, which is its capacity at present; `None` if it is not known.
+        quota_capacity: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
@@ -130,6 +136,8 @@ pub enum EventKind {
         delay: Duration,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The level of the full quota, which is its capacity at present; `None` if it is not known.
+        quota_capacity: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level.
         quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
@@ -154,6 +162,8 @@ pub enum EventKind {
         waiting: Option<u32>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The level of the full quota, which is its capacity at present; `None` if it is not known.
+        quota_capacity: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
@@ -170,6 +180,8 @@ pub enum EventKind {
         waiting: Option<u32>,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The level of the full quota, which is its capacity at present; `None` if it is not known.
+        quota_capacity: Option<u32>,
         /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
@@ -190,6 +202,14 @@ impl EventKind {
         }
     }
 
+    /// Returns the reason why there is no further attempt for [`Stopped`](EventKind::Stopped), and `None` for any other event.
+    pub const fn reason(&self) -> Option<RetryError> {
+        match self {
+            Self::Stopped { reason, .. } => Some(*reason),
+            _ => None,
+        }
+    }
+
     /// Returns the name of the event as used for `tracing`, such as `attempt_started` or `retry_scheduled`.
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -200,6 +220,7 @@ impl EventKind {
             Self::HedgeNotSent { .. } => "hedge_not_sent",
             Self::HedgeEnded { .. } => "hedge_ended",
             Self::UnknownError { .. } => "unknown_error",
+            Self::Progressed => "progressed",
             Self::AttemptFailed { .. } => "attempt_failed",
             Self::Nested { .. } => "nested",
             Self::RetryScheduled { .. } => "retry_scheduled",
@@ -215,8 +236,12 @@ impl EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NoHedge {
-    /// [All calls are slow](crate::Hedge::p95).
+    /// All calls are slow; see `Hedge::p95`.
     AllSlow,
+    /// It is one of the first 256 calls, of which at most one in 20 has a hedge; see `Hedge::p95`.
+    WarmingUp,
+    /// Few of the last hedges won; see `Hedge`.
+    FewWin,
     /// The quota is low, or can't pay for a hedge.
     QuotaLow,
     /// The limiter does not permit it immediately.
@@ -245,6 +270,8 @@ impl NoHedge {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AllSlow => "all_slow",
+            Self::WarmingUp => "warming_up",
+            Self::FewWin => "few_win",
             Self::QuotaLow => "quota_low",
             Self::Limited => "limited",
             Self::MaxAttempts => "max_attempts",
@@ -259,6 +286,7 @@ impl NoHedge {
     }
 
     /// Returns the reason for which a strategy sold none.
+    #[cfg(feature = "hedges")]
     pub(crate) const fn of(refused: RetryError) -> Self {
         match refused {
             RetryError::QuotaExhausted => Self::QuotaLow,
@@ -269,6 +297,7 @@ impl NoHedge {
             RetryError::NotRetryable
             | RetryError::NoRecovery
             | RetryError::NotRepeatable
+            | RetryError::GivenUp
             | RetryError::RetryAfterTooLong
             | RetryError::ForeignToken
             | RetryError::Refused => Self::NotSold,
@@ -280,6 +309,8 @@ impl fmt::Display for NoHedge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AllSlow => "all calls are slow",
+            Self::WarmingUp => "the delay is not known yet",
+            Self::FewWin => "few of the last hedges won",
             Self::QuotaLow => "the retry quota is low",
             Self::Limited => "the limiter does not permit it now",
             Self::MaxAttempts => "all attempts were made",

@@ -26,6 +26,7 @@
 //! | `retry_service_wait_seconds` | histogram | `seconds` | `operation`, `strategy` | the time for which an operation waited for the service before it was sent |
 //! | `retry_waiting_operations` | gauge | `count` | `strategy` | the operations that wait for the service |
 //! | `retry_quota_level` | gauge | `count` | `strategy` | the level of the retry quota |
+//! | `retry_quota_capacity` | gauge | `count` | `strategy` | the level of the full quota: that of a quota by evidence changes with the traffic |
 //! | `retry_quota_mode` | gauge | `count` | `strategy` | what a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted, 4 waiting |
 //! | `retry_send_rate` | gauge | `count_per_second` | `strategy` | the limit on sends, once there is one |
 //!
@@ -38,7 +39,7 @@
 //! - `error_type`: the class of the failure, a name from
 //!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave it no class. `unknown` means
 //!   that nothing classified the error, so it was not retried.
-//! - `result`: `won` or `lost` for a [hedge](crate::Hedge) that was sent, otherwise the reason why there was none, a name from
+//! - `result`: `won` or `lost` for a [hedge](crate#features) that was sent, otherwise the reason why there was none, a name from
 //!   [`NoHedge::as_str`](crate::observe::NoHedge::as_str).
 //!
 //! The number of values is bounded, except for the names of scopes: each key that was ever used stays in memory and in the
@@ -143,26 +144,30 @@ impl Observer for MetricsObserver {
                 self.series(event).failed_attempts(name_of(failure.error_type())).increment(1);
             }
             EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
-            EventKind::RetryScheduled { error_type, delay, quota, quota_mode, send_rate, .. } => {
+            EventKind::RetryScheduled { error_type, delay, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 let series = self.series(event);
                 series.retries(name_of(error_type)).increment(1);
                 series.backoff.record(delay);
-                series.set_levels(Levels { waiting: None, quota, quota_mode, send_rate });
+                series.set_levels(Levels { waiting: None, quota, quota_capacity, quota_mode, send_rate });
             }
-            EventKind::WaitingForService { waiting, quota, quota_mode, send_rate, .. } => {
+            EventKind::WaitingForService { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 let series = self.series(event);
-                series.set_levels(Levels { waiting, quota, quota_mode, send_rate });
+                series.set_levels(Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
             EventKind::Released { waited, waiting } => {
                 let series = self.series(event);
                 series.service_wait.record(waited);
                 series.set_waiting(waiting);
             }
-            EventKind::Stopped { reason, waiting, quota, quota_mode, send_rate, .. } => {
-                self.series(event).end(event, reason.as_str(), Levels { waiting, quota, quota_mode, send_rate });
+            EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                self.series(event).end(
+                    event,
+                    reason.as_str(),
+                    Levels { waiting, quota, quota_capacity, quota_mode, send_rate },
+                );
             }
-            EventKind::Succeeded { waiting, quota, quota_mode, send_rate, .. } => {
-                self.series(event).end(event, "ok", Levels { waiting, quota, quota_mode, send_rate });
+            EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                self.series(event).end(event, "ok", Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
             EventKind::HedgeNotSent { reason } => self.series(event).hedges(reason.as_str()).increment(1),
             EventKind::HedgeEnded { won } => {
@@ -171,6 +176,7 @@ impl Observer for MetricsObserver {
             EventKind::HedgeSent
             | EventKind::Refused { .. }
             | EventKind::UnknownError { .. }
+            | EventKind::Progressed
             | EventKind::Nested { .. } => {}
         }
     }
@@ -227,6 +233,7 @@ static SERVICE_WAIT: Metric = Metric::new(
 static WAITING: Metric =
     Metric::new("retry_waiting_operations", Unit::Count, "The operations that wait for the service.");
 static QUOTA_LEVEL: Metric = Metric::new("retry_quota_level", Unit::Count, "The level of the retry quota.");
+static QUOTA_CAPACITY: Metric = Metric::new("retry_quota_capacity", Unit::Count, "The level of the full retry quota.");
 static QUOTA_MODE: Metric = Metric::new(
     "retry_quota_mode",
     Unit::Count,
@@ -243,7 +250,7 @@ fn describe_all() {
         for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT, &SERVICE_WAIT] {
             recorder.describe_histogram((*name).into(), Some(*unit), (*meaning).into());
         }
-        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &QUOTA_MODE, &SEND_RATE, &WAITING] {
+        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &QUOTA_CAPACITY, &QUOTA_MODE, &SEND_RATE, &WAITING] {
             recorder.describe_gauge((*name).into(), Some(*unit), (*meaning).into());
         }
     });
@@ -253,6 +260,7 @@ fn describe_all() {
 struct Levels {
     waiting: Option<u32>,
     quota: Option<u32>,
+    quota_capacity: Option<u32>,
     quota_mode: Option<QuotaMode>,
     send_rate: Option<f64>,
 }
@@ -291,6 +299,7 @@ struct Series {
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
     quota_level: OnceLock<Gauge>,
+    quota_capacity: OnceLock<Gauge>,
     quota_mode: OnceLock<Gauge>,
     send_rate: OnceLock<Gauge>,
     waiting: OnceLock<Gauge>,
@@ -313,6 +322,7 @@ impl Series {
             retries: Handles::new(),
             hedges: Handles::new(),
             quota_level: OnceLock::new(),
+            quota_capacity: OnceLock::new(),
             quota_mode: OnceLock::new(),
             send_rate: OnceLock::new(),
             waiting: OnceLock::new(),
@@ -345,9 +355,10 @@ impl Series {
         self.set_levels(levels);
     }
 
-    fn set_levels(&self, Levels { waiting, quota, quota_mode, send_rate }: Levels) {
+    fn set_levels(&self, Levels { waiting, quota, quota_capacity, quota_mode, send_rate }: Levels) {
         self.set_waiting(waiting);
         self.set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
+        self.set(&self.quota_capacity, &QUOTA_CAPACITY, quota_capacity.map(f64::from));
         self.set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
         self.set(&self.send_rate, &SEND_RATE, send_rate);
     }

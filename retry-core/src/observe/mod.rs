@@ -27,7 +27,7 @@
 //! # The events
 //!
 //! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
-//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation`,
+//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, or `retry_core::text` if it has the field `chain`, the fields `operation`,
 //! `operation_id` and `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`]
 //! documents the order of the events.
 //!
@@ -36,8 +36,9 @@
 //! | `refused` | the strategy refused the initial token | warn | `reason` |
 //! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
-//! | `hedge_sent` | the first attempt has no answer after the delay of its [hedge](crate::Hedge), so a second one begins beside it | debug | |
+//! | `hedge_sent` | the first attempt has no answer after the delay of its [hedge](crate#features), so a second one begins beside it | debug | |
 //! | `hedge_not_sent` | the same, but there is no hedge | debug; warn once for each function if the strategy sells none | `reason` |
+//! | `hedges_do_little` | hedges helped fewer than 10 of the last 1,000 calls that reached the delay; see [`Hedge`](crate#features) | warn, once for each function; without `operation_id` and `attempt` | `helped`, `calls`, `delay_ms` |
 //! | `hedge_ended` | one of the two attempts ended the race, or both failed | debug | `won` |
 //! | `unknown_error` | the error of the attempt is not classified, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
@@ -45,14 +46,14 @@
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
 //! | `waiting_for_service` | the quota can't pay for a retry, so the operation waits for evidence that the service answers again | debug | `error_type`, `delay_ms`, a wait that the server asked for, `waiting`, `quota`, `quota_mode`, `send_rate` |
 //! | `released` | the wait for the service is over, and the attempt is sent | debug | `waited_ms`, `waiting` |
-//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the operation was [stopped](crate::Stop) or ended by `on_retry`, otherwise warn; of operations of one function that the quota refuses, the first one and then one each 10 seconds is at warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate`; at warn also `chain`, the texts of the error and its sources, and `also_refused` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
 //!
 //! Strategies, quotas and limiters also warn, with the fields `strategy`, if the strategy has a name, and `capacity` for a quota:
 //!
 //! | event | meaning | level |
 //! |---|---|---|
-//! | `held` | a server asked a [`PacedRetryStrategy`](crate::PacedRetryStrategy) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
+//! | `held` | a server asked a strategy whose limiter [holds all operations back](crate::limit::Unpaid::holds_too_long) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
 //! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) or an [`EvidenceQuota`](crate::quota::EvidenceQuota) refused a retry, for the first time since it was full or had recovered | warn |
 //! | `quota_recovered` | a `TokenBucket` is back at half of its capacity and can pay what was refused, or an `EvidenceQuota` is full again and has forgotten the failures | warn |
 //! | `service_unavailable` | the quota of a [`PatientRetryStrategy`](crate::PatientRetryStrategy) refused a retry, so an operation waits, for the first time since the service had recovered. It comes in place of `quota_exhausted` | warn |
@@ -69,6 +70,13 @@
 //! - `delay_source`: a name from [`DelaySource::as_str`](crate::strategy::DelaySource::as_str).
 //! - `waiting`: the number of operations of the strategy that wait for the service.
 //! - `waited_ms`: how long the operation has waited for the service so far.
+//! - `chain`: at most 8 texts with at most 200 bytes each, in one line. An event with `chain` has the target `retry_core::text`. The texts can
+//!   contain secrets, such as a token in a URL; with a filter such as `retry_core::text=off`, the same events come without them, with the
+//!   target `retry_core`. In `stopped`, there is a text if an attribute's function returns a `Result` whose error implements
+//!   [`Error`](std::error::Error) or owns one, as `anyhow::Error` does, and whose type has no `impl Trait`; in closures, layers and streams, if
+//!   [`unknown_error`](crate::RetryPolicy::unknown_error) of the policy returns the error, as that of a `ChainPolicy` does, or, with the
+//!   standard policy, if [`as_error`](crate::RetryInfo::as_error) of the error does. It is made only for a subscriber that gets it.
+//! - `also_refused`: the number of operations of the function that the quota refused since the last such event at level warn.
 //! - `quota`: the level of the retry quota after the event.
 //! - `quota_mode`: a name from [`QuotaMode::as_str`](crate::quota::QuotaMode::as_str), for a quota that has modes, such as
 //!   [`EvidenceQuota`](crate::quota::EvidenceQuota).
@@ -81,6 +89,7 @@ mod global;
 pub mod metrics;
 mod operation_id;
 mod report;
+pub(crate) mod stderr;
 pub(crate) mod trace;
 
 pub use event::{Event, EventKind, NoHedge};
@@ -92,6 +101,7 @@ pub use global::{GlobalObserverIsSet, set_global_observer};
 pub(crate) use operation_id::IdSlot;
 pub use operation_id::OperationId;
 pub use report::Report;
+pub use stderr::set_stderr_warnings_enabled;
 
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::policy::RetryErrorType;
@@ -186,7 +196,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///                                                    or the service did not recover)
 /// ```
 ///
-/// With a [hedge](crate::Hedge), this can follow the first `attempt_started`: `hedge_not_sent`, or
+/// With a [hedge](crate#features), this can follow the first `attempt_started`: `hedge_not_sent`, or
 ///
 /// ```text
 /// hedge_sent attempt_started { unknown_error } [ hedge_ended ]

@@ -1,7 +1,11 @@
 //! Events of the crate `tracing`.
 
+#[cfg(all(feature = "tracing", debug_assertions))]
+pub(crate) use with_tracing::has_subscriber;
+#[cfg(all(feature = "tracing", feature = "hedges"))]
+pub(crate) use with_tracing::warn_of_hedges;
 #[cfg(feature = "tracing")]
-pub(crate) use with_tracing::{emit, is_enabled, is_warning_wanted};
+pub(crate) use with_tracing::{emit, emit_given_up, is_enabled, is_text_wanted, is_warning_wanted};
 
 /// The level of an event.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,36 @@ pub(crate) const fn is_enabled(_: Level) -> bool {
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) const fn is_warning_wanted() -> bool {
+    false
+}
+
+#[cfg(all(not(feature = "tracing"), feature = "hedges"))]
+pub(crate) fn warn_of_hedges(
+    _: &str,
+    _: Option<&crate::strategy::StrategyName>,
+    _: (u32, u32),
+    _: std::time::Duration,
+) {
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) const fn is_text_wanted() -> bool {
+    false
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn emit_given_up(
+    _: (&'static str, super::OperationId),
+    _: Option<&crate::strategy::StrategyName>,
+    _: u32,
+    _: &super::EventKind,
+    _: Option<u32>,
+    _: Option<&str>,
+) {
+}
+
+#[cfg(all(not(feature = "tracing"), debug_assertions))]
+pub(crate) const fn has_subscriber() -> bool {
     false
 }
 
@@ -46,6 +80,9 @@ mod with_tracing {
 
     const TARGET: &str = "retry_core";
 
+    /// The target of events with the text of an error, which can contain secrets. A filter that drops this target only drops the texts.
+    const TEXT_TARGET: &str = "retry_core::text";
+
     impl Level {
         const fn of_tracing(self) -> tracing::Level {
             match self {
@@ -66,6 +103,17 @@ mod with_tracing {
     /// Returns whether the subscriber of this thread wants warnings.
     pub(crate) fn is_warning_wanted() -> bool {
         is_enabled(Level::Warn) && tracing::enabled!(target: TARGET, tracing::Level::WARN)
+    }
+
+    /// Returns whether the subscriber of this thread wants the texts of errors.
+    pub(crate) fn is_text_wanted() -> bool {
+        tracing::enabled!(target: TEXT_TARGET, tracing::Level::WARN)
+    }
+
+    /// Returns whether there is a subscriber, whatever it is interested in.
+    #[cfg(debug_assertions)]
+    pub(crate) fn has_subscriber() -> bool {
+        tracing::dispatcher::has_been_set() || LevelFilter::current() != LevelFilter::OFF
     }
 
     fn millis(time: Duration) -> u64 {
@@ -126,23 +174,16 @@ mod with_tracing {
             }
             EventKind::WaitingForService { .. }
             | EventKind::Released { .. }
+            | EventKind::Progressed
             | EventKind::Nested { .. }
             | EventKind::HedgeSent
             | EventKind::HedgeNotSent { .. }
             | EventKind::HedgeEnded { .. } => {
                 emit_optional(level, (operation, id), strategy, attempt, kind);
             }
-            EventKind::UnknownError { chain } => event!(
-                level,
-                "unknown_error",
-                operation,
-                operation_id,
-                strategy,
-                attempt,
-                chain,
-                "nothing classifies this error, so it is not retried; add a link to the policy, as in \
-                `ChainPolicy::new().also(chain::typed::<MyError>)`"
-            ),
+            EventKind::UnknownError { chain } => {
+                emit_unknown_error((operation, id), strategy, attempt, chain);
+            }
             EventKind::AttemptFailed { failure } => event!(
                 level,
                 "attempt_failed",
@@ -155,7 +196,7 @@ mod with_tracing {
                 retry_after_ms = failure.retry_after().map(millis),
                 "attempt failed"
             ),
-            EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate } => event!(
+            EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate, .. } => event!(
                 level,
                 "retry_scheduled",
                 operation,
@@ -170,21 +211,23 @@ mod with_tracing {
                 send_rate,
                 "retry scheduled"
             ),
-            EventKind::Stopped { reason, error_type, waiting: _, quota, quota_mode, send_rate } => event!(
-                level,
-                "stopped",
-                operation,
-                operation_id,
-                strategy,
-                attempt,
-                reason = reason.as_str(),
-                error_type = name_of(error_type),
-                quota,
-                quota_mode = quota_mode.map(QuotaMode::as_str),
-                send_rate,
-                "stopped"
-            ),
-            EventKind::Succeeded { recorded, waiting: _, quota, quota_mode, send_rate } => {
+            EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate, .. } => {
+                event!(
+                    level,
+                    "stopped",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    reason = reason.as_str(),
+                    error_type = name_of(error_type),
+                    quota,
+                    quota_mode = quota_mode.map(QuotaMode::as_str),
+                    send_rate,
+                    "stopped"
+                );
+            }
+            EventKind::Succeeded { recorded, quota, quota_mode, send_rate, .. } => {
                 event!(
                     level,
                     "succeeded",
@@ -202,6 +245,88 @@ mod with_tracing {
         }
     }
 
+    /// Emits a warning, whose target depends on whether it has the text of an error.
+    macro_rules! warn {
+        ($name:literal, $chain:expr, { $($fields:tt)* }, $message:literal) => {
+            match $chain {
+                Some(chain) => tracing::warn!(name: $name, target: TEXT_TARGET, $($fields)*, chain, $message),
+                None => tracing::warn!(name: $name, target: TARGET, $($fields)*, $message),
+            }
+        };
+    }
+
+    fn emit_unknown_error(
+        (operation, id): (&'static str, OperationId),
+        strategy: Option<&str>,
+        attempt: u32,
+        chain: Option<&str>,
+    ) {
+        let operation_id = tracing::field::display(id);
+        warn!(
+            "unknown_error",
+            chain.filter(|_| is_text_wanted()),
+            { operation, operation_id, strategy, attempt },
+            "nothing classifies this error, so it is not retried; label its variant, as in `#[retry(transparent)]`, or add a \
+            link to the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`"
+        );
+    }
+
+    /// Emits the warning that an operation gave up. `also_refused` is the number of operations of the function that the quota refused
+    /// since the last such warning.
+    pub(crate) fn emit_given_up(
+        (operation, id): (&'static str, OperationId),
+        strategy: Option<&StrategyName>,
+        attempt: u32,
+        kind: &EventKind,
+        also_refused: Option<u32>,
+        chain: Option<&str>,
+    ) {
+        let EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate, .. } = *kind else {
+            return;
+        };
+        let (operation_id, strategy) = (tracing::field::display(id), strategy.map(StrategyName::as_str));
+        warn!(
+            "stopped",
+            chain,
+            {
+                operation,
+                operation_id,
+                strategy,
+                attempt,
+                reason = reason.as_str(),
+                error_type = name_of(error_type),
+                also_refused,
+                quota,
+                quota_mode = quota_mode.map(QuotaMode::as_str),
+                send_rate
+            },
+            "stopped"
+        );
+    }
+
+    /// Warns that the hedges of a function do little.
+    #[cfg(feature = "hedges")]
+    pub(crate) fn warn_of_hedges(
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        (helped, calls): (u32, u32),
+        delay: Duration,
+    ) {
+        let strategy = strategy.map(StrategyName::as_str);
+        tracing::warn!(
+            name: "hedges_do_little",
+            target: TARGET,
+            operation,
+            strategy,
+            helped,
+            calls,
+            delay_ms = millis(delay),
+            "hedges helped {helped} of the last {calls} calls that reached the delay of {} ms: if more than 5 % of the answers are slow, give \
+            `Hedge::after` a shorter delay; if `hedge_not_sent` is frequent, its reason says what prevents them; otherwise remove the hedge",
+            millis(delay)
+        );
+    }
+
     /// Emits an event of an operation that waits for the service, with a hedge, or within another one.
     fn emit_optional(
         level: Level,
@@ -212,7 +337,7 @@ mod with_tracing {
     ) {
         let operation_id = tracing::field::display(id);
         match *kind {
-            EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate } => event!(
+            EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate, .. } => event!(
                 level,
                 "waiting_for_service",
                 operation,
@@ -239,6 +364,9 @@ mod with_tracing {
                     waiting,
                     "released"
                 );
+            }
+            EventKind::Progressed => {
+                event!(level, "progressed", operation, operation_id, strategy, attempt, "progressed");
             }
             EventKind::Nested { outer, max_attempts } => {
                 let up_to = max_attempts.map_or_else(String::new, |max| format!(": up to {max} attempts"));

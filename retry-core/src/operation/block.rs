@@ -2,7 +2,7 @@
 
 use super::release::ReleaseGuard;
 use super::wait::{Reason, skipped};
-use super::{Call, OptionalObserver, StateOf, TimeLimits};
+use super::{Call, OptionalObserver, RunningLimits, StateOf};
 use crate::limit::EarlyWake;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -18,7 +18,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     ///
     /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the strategy's
     /// permission after [`MAX_STANDING_WAITS`].
-    pub(crate) fn block<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<L::Cut> {
+    pub(crate) fn block<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<L::Cut> {
         let mut standing = StandingClock::default();
         while let Some((wait, reason)) = self.next_wait(operation) {
             let reason = skipped(operation, wait, reason);

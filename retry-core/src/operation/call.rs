@@ -3,9 +3,11 @@
 use super::identity::{Beginning, Identified, UnobservedId};
 use super::name::Name;
 use super::observed::{Global, Observed};
+use super::refusals::Refusals;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer, OperationId};
-use crate::strategy::RetryStrategy;
+use crate::strategy::clock::StrategyClock;
+use crate::strategy::{RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
 /// The name, strategy, timer and observer of a call.
@@ -57,6 +59,7 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
     }
 
     /// Returns the call with references to its timer and its observer.
+    #[cfg(feature = "hedges")]
     #[inline]
     pub(crate) fn by_ref(&self) -> Call<'_, S, &T, O::Ref<'_>>
     where
@@ -95,7 +98,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the clock that strategies see.
     #[inline]
     pub(super) fn clock(self) -> StrategyClock<T> {
-        StrategyClock(self.timer)
+        StrategyClock::new(self.timer)
     }
 
     /// Returns the name of the operation.
@@ -128,6 +131,27 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
+    /// Reports the end of an operation after a failure. An operation that gave up is a warning with the text of its error.
+    #[inline]
+    pub(super) fn tell_stopped(
+        self,
+        observed: &Observed<O::State>,
+        reason: RetryError,
+        attempt: u32,
+        kind: impl FnOnce() -> EventKind,
+        text: impl FnOnce() -> Option<String>,
+    ) {
+        let level = match reason {
+            RetryError::NotRetryable | RetryError::Disabled | RetryError::Stopped | RetryError::GivenUp => Level::Debug,
+            _ => Level::Warn,
+        };
+        if matches!(level, Level::Warn) && trace::is_warning_wanted() {
+            self.tell_given_up(observed, reason, attempt, kind(), text);
+        } else {
+            self.tell(observed, level, attempt, kind);
+        }
+    }
+
     /// Returns whether an observer or the subscriber of `tracing` gets warnings.
     pub(super) fn is_warning_wanted(observed: &Observed<O::State>) -> bool {
         observed.global.is_interested() || O::beginning(&observed.own).is_some() || trace::is_warning_wanted()
@@ -156,6 +180,31 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
         let operation = (self.name.get(), observed.own.operation_id());
         trace::emit(level, operation, || self.strategy.name(), attempt, &kind);
+        self.tell_observers(observed, attempt, kind);
+    }
+
+    /// Reports that an operation gave up. While a quota refuses many operations of a function, most of them are no warnings.
+    #[cold]
+    fn tell_given_up(
+        self,
+        observed: &Observed<O::State>,
+        reason: RetryError,
+        attempt: u32,
+        kind: EventKind,
+        text: impl FnOnce() -> Option<String>,
+    ) {
+        let operation = (self.name.get(), observed.own.operation_id());
+        let is_refused = reason == RetryError::QuotaExhausted;
+        let also_refused = if is_refused { REFUSALS.note(operation.0, self.now()) } else { None };
+        if is_refused && also_refused.is_none() {
+            return self.tell_all(observed, Level::Debug, attempt, kind);
+        }
+        let chain = if trace::is_text_wanted() { text() } else { None };
+        trace::emit_given_up(operation, self.strategy.name().as_ref(), attempt, &kind, also_refused, chain.as_deref());
+        self.tell_observers(observed, attempt, kind);
+    }
+
+    fn tell_observers(self, observed: &Observed<O::State>, attempt: u32, kind: EventKind) {
         if let Some(beginning) = O::beginning(&observed.own) {
             self.tell_observer(beginning, attempt, kind);
         }
@@ -163,19 +212,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-/// The clock that strategies see: the clock of the timer, plus the waits that a test guard skipped.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StrategyClock<T>(T);
-
-impl<T: Clock> Clock for StrategyClock<T> {
-    #[inline]
-    fn now(&self) -> Timestamp {
-        #[cfg(feature = "test")]
-        return self.0.now().saturating_add(crate::support::session::time_ahead());
-        #[cfg(not(feature = "test"))]
-        self.0.now()
-    }
-}
+/// The operations that a quota refused.
+static REFUSALS: Refusals = Refusals::new();
 
 mod sealed {
     #[expect(unnameable_types, reason = "a seal")]

@@ -41,7 +41,7 @@ pub struct AttemptContext {
 
 impl AttemptContext {
     /// Creates the context of the attempt with this number, with a random operation id. For tests of code that takes a
-    /// context.
+    /// context. Attempt 2 is a hedge unless it has a previous failure.
     #[cfg(feature = "test")]
     pub fn new(attempt: u32) -> Self {
         Self { attempt, operation_id: OperationId::random(), previous_failure: None, time_left: None }
@@ -63,9 +63,75 @@ impl AttemptContext {
         self
     }
 
-    /// Returns the number of this attempt; the first one is 1.
+    /// Returns the number of this attempt; the first one is 1. A hedge is attempt 2.
+    ///
+    /// It can choose the target, so that each attempt asks another mirror or replica, hedges included:
+    ///
+    /// ```
+    /// use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(timeout)]
+    /// struct NoAnswer;
+    ///
+    /// static MIRRORS: PatientRetryStrategy = PatientRetryStrategy::new();
+    ///
+    /// #[retryable(strategy = MIRRORS, idempotent, context = context)]
+    /// async fn get(mirrors: &[&str], path: &str) -> Result<String, NoAnswer> {
+    ///     let next = context.attempt() as usize - 1;
+    ///     let url = format!("{}/{path}", mirrors[next % mirrors.len()]);
+    ///     // One attempt, at this URL. The first mirror is down.
+    ///     if next == 0 { Err(NoAnswer) } else { Ok(url) }
+    /// }
+    ///
+    /// # let _test = retry_core::test::begin();
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let answer = get(&["https://one.example", "https://two.example"], "list").await;
+    /// assert_eq!(answer.unwrap(), "https://two.example/list");
+    /// # });
+    /// ```
     pub const fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Returns whether this attempt is a hedge, which runs beside the first attempt. Only a call with a hedge has one, and its retries are
+    /// none.
+    ///
+    /// A hedge helps most if it goes to another replica than the first attempt, which may be slow or may hang. The example `replicas`
+    /// measures that:
+    ///
+    /// ```
+    /// # #[cfg(feature = "hedges")] {
+    /// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+    /// # use std::time::Duration;
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(timeout)]
+    /// struct NoAnswer;
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// #[retryable(strategy = STORE, idempotent, hedge = "30ms", context = context)]
+    /// async fn get(replicas: &[&str], chosen: usize) -> Result<String, NoAnswer> {
+    ///     let replica = chosen + usize::from(context.is_hedge());
+    ///     let url = replicas[replica % replicas.len()];
+    ///     // One attempt, at this URL. The replica that was chosen first is slow.
+    ///     # if !context.is_hedge() { tokio::time::sleep(Duration::from_secs(3600)).await; }
+    ///     Ok(url.to_owned())
+    /// }
+    ///
+    /// # let _test = retry_core::test::begin().hedges();
+    /// # let mut runtime = tokio::runtime::Builder::new_current_thread();
+    /// # runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
+    /// let answer = get(&["https://one.example", "https://two.example"], 0).await;
+    /// assert_eq!(answer.unwrap(), "https://two.example");
+    /// # });
+    /// # }
+    /// ```
+    pub const fn is_hedge(&self) -> bool {
+        // A retry follows a failure. A hedge is sent before there is one.
+        self.attempt > 1 && self.previous_failure.is_none()
     }
 
     /// Returns the id of the operation, which is the same for all of its attempts.
@@ -99,6 +165,11 @@ pub struct ContextState {
 impl ContextState {
     pub(crate) const fn new(operation_id: OperationId) -> Self {
         Self { operation_id, previous_failure: None }
+    }
+
+    /// Creates the state before an attempt that follows this failure, if there was one.
+    pub(super) const fn after(operation_id: OperationId, previous_failure: Option<Failure>) -> Self {
+        Self { operation_id, previous_failure }
     }
 
     pub(crate) const fn attempt(&self, attempt: u32, time_left: Option<Duration>) -> AttemptContext {

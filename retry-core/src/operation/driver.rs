@@ -1,7 +1,10 @@
 //! The part of a driver that settles an outcome.
 
 use super::Beginning;
+use super::explored::{self, Outcome};
 use crate::observe::Event;
+use crate::policy::RetryPolicy;
+use std::ops::ControlFlow;
 
 /// A driver's knowledge about an attempt, and its hook for the events of a failure.
 ///
@@ -19,12 +22,19 @@ pub trait Driver {
         true
     }
 
-    /// Reports the event that follows a failure, after the observers got it: a retry that is scheduled, or the stop.
+    /// Returns the text of the error of the attempt, if it is at hand.
+    fn error_text(&self) -> Option<String> {
+        None
+    }
+
+    /// Reports the event that follows a failure, after the observers got it: a retry that is scheduled, or the stop. Returns whether the
+    /// operation goes on with that retry.
     #[inline]
-    fn tell(self, _: impl FnOnce(Beginning) -> Event)
+    fn tell(self, _: impl FnOnce(Beginning) -> Event) -> ControlFlow<()>
     where
         Self: Sized,
     {
+        ControlFlow::Continue(())
     }
 }
 
@@ -40,11 +50,13 @@ impl<D: Driver> Driver for Option<D> {
         self.as_ref().is_none_or(D::is_repeatable)
     }
 
+    fn error_text(&self) -> Option<String> {
+        self.as_ref().and_then(D::error_text)
+    }
+
     #[inline]
-    fn tell(self, event: impl FnOnce(Beginning) -> Event) {
-        if let Some(driver) = self {
-            driver.tell(event);
-        }
+    fn tell(self, event: impl FnOnce(Beginning) -> Event) -> ControlFlow<()> {
+        self.map_or(ControlFlow::Continue(()), |driver| driver.tell(event))
     }
 }
 
@@ -61,7 +73,7 @@ pub(crate) struct OnRetry<F> {
     on_retry: F,
 }
 
-impl<F: FnOnce(&Event)> OnRetry<F> {
+impl<F: FnOnce(&Event) -> ControlFlow<()>> OnRetry<F> {
     /// Creates the driver of an operation with this beginning.
     #[inline]
     pub(crate) const fn new(beginning: Beginning, on_retry: F) -> Self {
@@ -69,9 +81,126 @@ impl<F: FnOnce(&Event)> OnRetry<F> {
     }
 }
 
-impl<F: FnOnce(&Event)> Driver for OnRetry<F> {
+impl<F: FnOnce(&Event) -> ControlFlow<()>> Driver for OnRetry<F> {
     #[inline]
-    fn tell(self, event: impl FnOnce(Beginning) -> Event) {
-        (self.on_retry)(&event(self.beginning));
+    fn tell(self, event: impl FnOnce(Beginning) -> Event) -> ControlFlow<()> {
+        (self.on_retry)(&event(self.beginning))
     }
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
+    pub trait Sealed {}
+
+    /// A function pointer.
+    #[expect(unnameable_types, reason = "for one alias")]
+    pub trait Returns {
+        /// What the function returns.
+        type Output;
+    }
+
+    impl<T> Returns for fn() -> T {
+        type Output = T;
+    }
+}
+
+/// What an `on_retry` closure returns: `()`, or a [`ControlFlow<()>`](ControlFlow) whose `Break` ends the operation in place of the retry;
+/// see [`Retry::on_retry`](crate::Retry::on_retry). This trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whether the operation goes on",
+    label = "`on_retry` returns nothing, or a `ControlFlow<()>`",
+    note = "end the closure with `;` or a block without a value, or return `ControlFlow::Break(())` to end the operation in place of the retry"
+)]
+pub trait OnRetryOutput: sealed::Sealed {
+    /// Returns whether the operation goes on.
+    fn flow(self) -> ControlFlow<()>;
+}
+
+impl sealed::Sealed for () {}
+
+impl OnRetryOutput for () {
+    #[inline]
+    fn flow(self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl sealed::Sealed for ControlFlow<()> {}
+
+impl OnRetryOutput for ControlFlow<()> {
+    #[inline]
+    fn flow(self) -> Self {
+        self
+    }
+}
+
+/// The type `!`, which has no stable name. A closure that always panics returns it.
+type Diverges = <fn() -> ! as sealed::Returns>::Output;
+
+impl sealed::Sealed for Diverges {}
+
+#[diagnostic::do_not_recommend]
+impl OnRetryOutput for Diverges {
+    fn flow(self) -> ControlFlow<()> {
+        self
+    }
+}
+
+/// A driver that has the text of the error at hand.
+#[cfg(feature = "tracing")]
+#[derive(Clone, Copy, Debug)]
+struct WithText<D, X> {
+    driver: D,
+    text: X,
+}
+
+#[cfg(feature = "tracing")]
+impl<D: Driver, X: Fn() -> Option<String>> Driver for WithText<D, X> {
+    #[inline]
+    fn was_sent(&self) -> bool {
+        self.driver.was_sent()
+    }
+
+    #[inline]
+    fn is_repeatable(&self) -> bool {
+        self.driver.is_repeatable()
+    }
+
+    fn error_text(&self) -> Option<String> {
+        (self.text)()
+    }
+
+    #[inline]
+    fn tell(self, event: impl FnOnce(Beginning) -> Event) -> ControlFlow<()> {
+        self.driver.tell(event)
+    }
+}
+
+/// Adds the text of the error to a driver. Without the feature `tracing`, nothing asks for it.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn with_text<D: Driver, X: Fn() -> Option<String>>(driver: D, text: X) -> impl Driver {
+    WithText { driver, text }
+}
+
+/// Adds the text of the error to a driver. Without the feature `tracing`, nothing asks for it.
+#[cfg(not(feature = "tracing"))]
+#[inline]
+pub(crate) fn with_text<D: Driver, X: Fn() -> Option<String>>(driver: D, _: X) -> D {
+    driver
+}
+
+/// Adds the text of the error in an outcome to a driver, as the policy knows it.
+#[inline]
+pub(crate) fn textual<R>(
+    driver: impl Driver,
+    policy: &(impl RetryPolicy<R> + ?Sized),
+    outcome: &Outcome<R>,
+) -> impl Driver {
+    with_text(driver, || text_of(policy, outcome))
+}
+
+/// Returns the text of the error in an outcome, as the policy knows it.
+pub(crate) fn text_of<R>(policy: &(impl RetryPolicy<R> + ?Sized), outcome: &Outcome<R>) -> Option<String> {
+    explored::value(outcome).and_then(|outcome| policy.__text(outcome))
 }

@@ -2,14 +2,15 @@
 
 use super::driver::Driver;
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, OptionalObserver, State, TimeLimits};
+use super::{Call, OptionalObserver, RunningLimits, State};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
+use std::ops::ControlFlow;
 
-impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
+impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Reports the end of the operation after a success.
     #[inline]
     pub(super) fn tell_success<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
@@ -27,6 +28,7 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
             recorded,
             waiting: call.strategy.waiting_operations(),
             quota: call.strategy.quota_level(),
+            quota_capacity: call.strategy.full_quota_level(),
             quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
         });
@@ -51,7 +53,8 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         attempts
     }
 
-    /// Reports the retry that the token was paid for. If an observer or the driver panics, the token is released.
+    /// Reports the retry that the token was paid for, and returns whether the driver goes on with it. If an observer or the driver panics,
+    /// the token is released.
     #[inline]
     pub(super) fn schedule<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
@@ -59,25 +62,44 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         failure: &Failure,
         attempt: u32,
         driver: impl Driver,
-    ) {
+    ) -> ControlFlow<()> {
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+        let mut flow = ControlFlow::Continue(());
         if let TokenState::Held(token) = &*guard.token {
             let (error_type, delay, delay_source) = (failure.error_type(), token.delay(), token.delay_source());
             self.record.delayed(delay);
             let kind = || {
-                let (quota, quota_mode) = (call.strategy.quota_level(), call.strategy.quota_mode());
+                let (quota, quota_capacity) = (call.strategy.quota_level(), call.strategy.full_quota_level());
+                let quota_mode = call.strategy.quota_mode();
                 let send_rate = call.strategy.send_rate();
                 if delay_source == DelaySource::Service {
                     let waiting = call.strategy.waiting_operations();
-                    EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate }
+                    EventKind::WaitingForService {
+                        error_type,
+                        delay,
+                        waiting,
+                        quota,
+                        quota_capacity,
+                        quota_mode,
+                        send_rate,
+                    }
                 } else {
-                    EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate }
+                    EventKind::RetryScheduled {
+                        error_type,
+                        delay,
+                        delay_source,
+                        quota,
+                        quota_capacity,
+                        quota_mode,
+                        send_rate,
+                    }
                 }
             };
             call.tell(&self.observed, Level::Debug, attempt, kind);
-            driver.tell(|beginning| call.event(beginning, attempt, kind()));
+            flow = driver.tell(|beginning| call.event(beginning, attempt, kind()));
         }
         guard.disarm();
+        flow
     }
 
     /// Reports the end of the operation after a failure, and returns its reason.
@@ -91,22 +113,18 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         driver: impl Driver,
     ) -> RetryError {
         self.record.ended(attempts, Some(reason));
-        let level = match reason {
-            RetryError::NotRetryable | RetryError::Disabled | RetryError::Stopped | RetryError::QuotaExhausted => {
-                Level::Debug
-            }
-            _ => Level::Warn,
-        };
         let kind = || EventKind::Stopped {
             reason,
             error_type,
             waiting: call.strategy.waiting_operations(),
             quota: call.strategy.quota_level(),
+            quota_capacity: call.strategy.full_quota_level(),
             quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
         };
-        call.tell(&self.observed, level, attempts, kind);
-        driver.tell(|beginning| call.event(beginning, attempts, kind()));
+        call.tell_stopped(&self.observed, reason, attempts, kind, || driver.error_text());
+        // There is nothing left to end.
+        let _ended = driver.tell(|beginning| call.event(beginning, attempts, kind()));
         reason
     }
 }

@@ -6,22 +6,18 @@ mod exploring;
 #[cfg(not(feature = "test"))]
 mod silent;
 
-#[cfg(all(feature = "test", feature = "tower"))]
-pub(crate) use exploring::Running;
 #[cfg(feature = "test")]
 pub use exploring::{Explored, Exploring, Outcome, Place};
 #[cfg(feature = "test")]
-pub(crate) use exploring::{driver, evaluated, kept, last, ran, value};
+pub(crate) use exploring::{Running, driver, evaluated, kept, last, ran, value};
 #[cfg(all(debug_assertions, not(feature = "test")))]
 pub use silent::Marked;
-#[cfg(all(not(feature = "test"), feature = "tower"))]
-pub(crate) use silent::Running;
 #[cfg(not(feature = "test"))]
 pub use silent::{Outcome, Place};
 #[cfg(not(feature = "test"))]
-pub(crate) use silent::{driver, evaluated, kept, last, ran, value};
+pub(crate) use silent::{Running, driver, evaluated, kept, last, ran, value};
 
-use super::{State, TimeLimits};
+use super::{RunningLimits, State};
 use crate::policy::{NoAnswer, RetryDirective, Unanswered};
 
 /// Returns the error that an exploration was given for a request without an answer.

@@ -4,16 +4,18 @@ use super::explored::Outcome;
 use super::race::Race;
 use super::release::{ReleaseGuard, TokenState};
 use super::settle::Decision;
+use super::timed_attempt::AttemptSleep;
 use super::warned::Warned;
-use super::{Call, Deadline, End, LimitsOn, OptionalObserver, State, StateOf, TimeLimits};
-use crate::hedge::Hedge;
+use super::{Call, Deadline, End, OptionalObserver, RunningLimits, State, StateOf};
+use crate::hedge::{Hedge, LittleHelp};
 use crate::limit::Ready;
-use crate::observe::trace::Level;
+use crate::observe::trace::{self, Level};
 use crate::observe::{EventKind, NoHedge};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy};
 use crate::strategy::{self, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, Timer};
+use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -21,7 +23,7 @@ use std::time::Duration;
 /// A call with a hedge, in one of its forms: a function with the attribute, a closure, or a request to a service.
 ///
 /// The parameters are the strategy, the timer, the limits, the observer, and the outcome.
-pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R> {
+pub(crate) trait Form<S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, R> {
     /// Returns the call and its operation. They are borrowed again for each step, so that no reference to the timer is kept across an
     /// await.
     fn parts(&mut self) -> Parts<'_, S, T, L, O>;
@@ -37,11 +39,20 @@ pub(crate) trait Form<S: RetryStrategy, T, L: TimeLimits, O: OptionalObserver, R
     /// Returns an error if there is no hedge.
     fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge>;
 
+    /// Returns the outcome of an attempt that was cut or could not be made: [`ControlFlow::Continue`] with the outcome of the attempt, or
+    /// [`ControlFlow::Break`] with the outcome of the operation, whose time is over. `None` if nothing can be cut.
+    fn cut(&mut self, cut: L::Cut, last: &mut impl KeptOutcome<R>) -> Option<ControlFlow<R, R>>;
+
     /// Lets the policy evaluate an outcome.
     fn evaluate(&mut self, outcome: &Outcome<R>) -> RetryDirective;
 
     /// Settles an outcome. There is no directive if the time is over.
-    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<R>) -> Decision;
+    fn settle(
+        &mut self,
+        directive: Option<RetryDirective>,
+        outcome: &Outcome<R>,
+        last: &impl KeptOutcome<R>,
+    ) -> Decision;
 }
 
 /// A call and its operation.
@@ -67,7 +78,7 @@ pub(crate) fn drive<S, T, L, O, F, H>(
 where
     S: RetryStrategy,
     T: Timer,
-    L: LimitsOn<F::Output>,
+    L: RunningLimits,
     O: OptionalObserver,
     F: Future,
     H: Form<S, T, L, O, F::Output>,
@@ -118,7 +129,15 @@ pub(crate) struct OtherToken<K> {
     token: TokenState<K>,
 }
 
-impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
+impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
+    /// Makes the token of the first attempt, if it was not made yet.
+    #[inline]
+    fn make_token<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, clock: &dyn Clock) {
+        if std::mem::take(&mut self.is_unmade) {
+            self.token = strategy.empty_token(clock).map_or(TokenState::Refused, TokenState::Held);
+        }
+    }
+
     /// Makes the operation hold the token of this attempt, if there are two.
     pub(super) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
         if let Some(other) = other
@@ -138,7 +157,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// Returns an error if there is no hedge. What was paid is given back.
     #[cold]
-    pub(crate) fn buy_hedge<L: TimeLimits>(
+    pub(crate) fn buy_hedge<L: RunningLimits>(
         self,
         operation: &mut StateOf<S, L, O>,
     ) -> Result<OtherToken<S::Token>, NoHedge> {
@@ -147,6 +166,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         if operation.is_stopped() {
             return Err(NoHedge::Stopped);
+        }
+        if operation.limits.allows_no_more_than(operation.attempts()) {
+            return Err(NoHedge::MaxAttempts);
         }
         operation.make_token(self.strategy, &self.clock());
         let TokenState::Held(first) = &operation.token else { return Err(NoHedge::NotSold) };
@@ -173,10 +195,17 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 /// The functions whose strategy sells no hedges, about which there was a warning.
 static WARNED: Warned = Warned::new();
 
+/// The functions whose hedges do little, about which there was a warning.
+static DO_LITTLE: Warned = Warned::new();
+
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Reports that there is no hedge. If the strategy sells none, the first report of a function is a warning.
     #[cold]
-    pub(super) fn tell_not_sent<L: TimeLimits>(self, operation: &StateOf<S, L, O>, reason: NoHedge) {
+    pub(super) fn tell_not_sent<L: RunningLimits>(self, operation: &StateOf<S, L, O>, hedge: &Hedge, reason: NoHedge) {
+        // These reasons pass.
+        if !matches!(reason, NoHedge::AllSlow | NoHedge::WarmingUp | NoHedge::Disabled | NoHedge::Stopped) {
+            self.note(operation, hedge, None);
+        }
         let warns = reason == NoHedge::NotSold
             && matches!(operation.token, TokenState::Held(_))
             && Self::is_warning_wanted(&operation.observed)
@@ -185,10 +214,29 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self.tell(&operation.observed, level, operation.attempts(), || EventKind::HedgeNotSent { reason });
     }
 
-    /// Reports the end of a race.
+    /// Reports the end of a race, whose hedge began at this time.
     #[cold]
-    pub(super) fn tell_hedge_ended<L: TimeLimits>(self, operation: &StateOf<S, L, O>, hedge: u32, won: bool) {
-        self.tell(&operation.observed, Level::Debug, hedge, || EventKind::HedgeEnded { won });
+    pub(super) fn tell_hedge_ended<L: RunningLimits>(
+        self,
+        operation: &StateOf<S, L, O>,
+        (hedge, began): (&Hedge, Duration),
+        attempt: u32,
+        won: bool,
+    ) {
+        self.tell(&operation.observed, Level::Debug, attempt, || EventKind::HedgeEnded { won });
+        hedge.ended(won);
+        let time = self.now().since_origin().saturating_sub(began);
+        self.note(operation, hedge, won.then_some(time));
+    }
+
+    /// Records the result of a call that reached the delay. If hedges do little, the first such finding of a function is a warning.
+    fn note<L: RunningLimits>(self, _: &StateOf<S, L, O>, hedge: &Hedge, won_after: Option<Duration>) {
+        if let Some(LittleHelp { helped, calls, delay }) = hedge.note(won_after)
+            && trace::is_warning_wanted()
+            && DO_LITTLE.is_first(self.name().get())
+        {
+            trace::warn_of_hedges(self.name().get(), self.strategy.name().as_ref(), (helped, calls), delay);
+        }
     }
 }
 
@@ -200,7 +248,7 @@ pub(super) struct Runner<'a, F, Z, C> {
     deadline: Deadline<C>,
 }
 
-impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C> {
+impl<'a, F: Future, Z: AttemptSleep<C>, C: Copy + Unpin> Runner<'a, F, Z, C> {
     /// Creates a runner of an attempt that does not run yet.
     pub(super) fn new(body: Pin<&'a mut Option<F>>, sleep: Pin<&'a mut Option<Z>>) -> Self {
         Self { body, sleep, deadline: Deadline::Never }
@@ -250,8 +298,11 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
         if let Some(cut) = self.deadline.over() {
             return Poll::Ready(cut);
         }
-        if let Some(sleep) = self.sleep.as_mut().as_pin_mut() {
-            ready!(sleep.poll(context));
+        if let Some(sleep) = self.sleep.as_mut().as_pin_mut()
+            && let Some(cut) = ready!(sleep.poll_cut(context))
+        {
+            self.stop();
+            return Poll::Ready(cut);
         }
         let Deadline::Sleep(cut) = self.deadline else { return Poll::Pending };
         self.stop();
@@ -267,12 +318,16 @@ pub(super) fn worse(first: RetryDirective, second: RetryDirective) -> RetryDirec
         (error_type == Throttling, error_type == Timeout, error_type != Conflict)
     };
     let (
-        RetryDirective::Retry { error_type, retry_after },
-        RetryDirective::Retry { error_type: other_type, retry_after: other_after },
+        RetryDirective::Retry { error_type, retry_after, progressed },
+        RetryDirective::Retry { error_type: other_type, retry_after: other_after, progressed: other_progressed },
     ) = (first, second)
     else {
         return second;
     };
     let worse = if severity(error_type) > severity(other_type) { error_type } else { other_type };
-    RetryDirective::Retry { error_type: worse, retry_after: retry_after.max(other_after) }
+    RetryDirective::Retry {
+        error_type: worse,
+        retry_after: retry_after.max(other_after),
+        progressed: progressed || other_progressed,
+    }
 }

@@ -18,12 +18,29 @@ pub trait StrategySettings {}
 pub trait ClosureForTheEnd {}
 
 /// A call or a layer with a hedge that takes further settings. This trait has no implementations.
+#[cfg(feature = "hedges")]
 #[diagnostic::on_unimplemented(
     message = "`hedge` comes after all other settings",
     label = "move this before `hedge`",
     note = "write the hedge last, as in `.max_time(time).hedge(&GET)`"
 )]
 pub trait SettingsAfterHedge {}
+
+/// A call with a future that ends it, which takes further settings. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "`stop_when` comes after all other settings",
+    label = "move this before `stop_when`",
+    note = "write the future last, as in `.max_time(time).stop_when(token.cancelled())`"
+)]
+pub trait SettingsAfterStopWhen {}
+
+/// A call that blocks its thread and polls a future meanwhile. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "a call that blocks its thread can't poll a future",
+    label = "a closure that blocks has no `stop_when`",
+    note = "write `.stop(&STOP)` with `static STOP: Stop = Stop::new();`, and call `STOP.stop()` where the future would be ready"
+)]
+pub trait FutureBesideAThread {}
 
 /// Declares methods with a bound that no type fulfils. They return `self`, so that rustc reports nothing that follows.
 macro_rules! misplaced {

@@ -1,7 +1,8 @@
 //! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. A
 //! driver sleeps and runs the body.
 //!
-//! The drivers are the loop that the attribute writes, the runs of closures in `retry`, the futures in `tower`, and `drive` for others.
+//! The drivers are the loop that the attribute writes, the runs of closures in `retry`, and `drive` for others, such as the layer of the
+//! crate `retry-tower`.
 
 mod block;
 mod call;
@@ -10,19 +11,24 @@ pub mod drive;
 mod driver;
 mod events;
 pub(crate) mod explored;
+#[cfg(feature = "hedges")]
 pub(crate) mod hedging;
 mod identity;
 pub(crate) mod misplaced;
 mod name;
 mod nesting;
 mod observed;
+mod progress;
+#[cfg(feature = "hedges")]
 mod race;
 mod record;
+mod refusals;
 mod release;
 mod settle;
 mod stop;
 mod time_limits;
 mod timed_attempt;
+mod unheard;
 mod unknown;
 mod wait;
 mod warned;
@@ -30,20 +36,27 @@ mod warned;
 pub(crate) use crate::support::KeptOutcome;
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
-pub use driver::Driver;
-pub(crate) use driver::{OnRetry, Plain};
+pub use driver::{Driver, OnRetryOutput};
+pub(crate) use driver::{OnRetry, Plain, text_of, textual, with_text};
 pub(crate) use explored::{Outcome, Place};
 pub use identity::{Beginning, Identified, UnobservedId};
 pub use name::{FunctionName, Name, Path};
+#[cfg(feature = "hedges")]
 pub(crate) use race::RaceOf;
+#[cfg(feature = "hedges")]
 pub use race::{Race, Raced};
 pub use release::ReleaseGuard;
+#[cfg(feature = "hedges")]
 pub(crate) use settle::Decision;
 pub use settle::End;
-pub use stop::Stop;
-pub use time_limits::{Limited, LimitsOn, NoSleep, OutOfTime, StopHandle, TimeLimits, Unlimited};
+pub use stop::{SharedStop, Stop, Stopped};
+pub(crate) use time_limits::beside;
+pub use time_limits::{
+    AtMost, CutOnStop, Limited, LimitsOn, NoSleep, OutOfTime, OwnStop, RunningLimits, SleepOrStop, Step, StopHandle,
+    TimeLimits, Unlimited, WithTimedOut,
+};
 pub(crate) use timed_attempt::DeadlineAndSleep;
-pub use timed_attempt::{Attempt, Deadline, RunAttempt};
+pub use timed_attempt::{Attempt, AttemptSleep, Deadline, RunAttempt};
 pub use wait::{Wait, Waiting};
 
 use crate::observe::trace::Level;
@@ -61,7 +74,7 @@ use std::time::Duration;
 /// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body, and `settle`, which
 /// says whether the outcome is final.
 #[derive(Debug)]
-pub struct State<K, L: TimeLimits, N> {
+pub struct State<K, L: RunningLimits, N> {
     token: TokenState<K>,
     /// Whether this is the first attempt and its token, which holds nothing, was not made yet. A flag of its own, because to read it from
     /// the state of the token would take four instructions.
@@ -84,10 +97,11 @@ pub(crate) type StateOf<S, L, O> = State<<S as RetryStrategy>::Token, L, <O as O
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Begins an operation: starts the time limits and the observation, and acquires the initial token.
     #[inline]
-    pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> StateOf<S, L, O> {
+    pub(crate) fn begin<L: RunningLimits>(self, mut limits: L) -> StateOf<S, L, O> {
         limits.start(&self.timer());
         let observed = self.observe();
-        let record = Record::begin(self.name(), self.strategy);
+        let mut record = Record::begin(self.name(), self.strategy);
+        record.bound(limits.max_attempts());
         if self.strategy.starts_empty() {
             return State::new(TokenState::Returned, true, limits, observed, record);
         }
@@ -102,14 +116,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-impl<K, L: TimeLimits, N> State<K, L, N> {
+impl<K, L: RunningLimits, N> State<K, L, N> {
     #[inline]
     const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
         Self { token, is_unmade, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
-impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
+impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Tells the strategy the weight of the operation. Called before the first attempt.
     #[inline]
     pub(crate) fn weigh<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, weight: u32) {
@@ -129,7 +143,7 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     /// Returns whether the operation was stopped, and sends no further attempt.
     #[inline]
     fn is_stopped(&self) -> bool {
-        self.limits.stop().is_some_and(Stop::is_stopped)
+        self.limits.is_stopped()
     }
 
     /// Returns the time limit of the attempt that begins now, if there is one.
@@ -143,18 +157,13 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         self.is_unmade
     }
 
-    /// Makes the token of the first attempt, if it was not made yet.
+    /// Sets whether the strategy's maximum number of attempts does not apply. Called before the first one.
     #[inline]
-    fn make_token<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, clock: &dyn Clock) {
-        if std::mem::take(&mut self.is_unmade) {
-            self.token = strategy.empty_token(clock).map_or(TokenState::Refused, TokenState::Held);
-        }
-    }
-
-    /// Sets whether the operation makes any number of attempts. Called before the first one.
-    #[inline]
-    pub(crate) const fn set_unlimited(&mut self, is_unlimited: bool) {
+    pub(crate) fn set_unlimited(&mut self, is_unlimited: bool) {
         self.is_unlimited = is_unlimited;
+        if is_unlimited {
+            self.record.set_unlimited();
+        }
     }
 
     /// Returns the number of attempts, including the current one.
@@ -163,7 +172,7 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     }
 }
 
-impl<K, L: TimeLimits, N: Identified> Identified for State<K, L, N> {
+impl<K, L: RunningLimits, N: Identified> Identified for State<K, L, N> {
     fn operation_id(&self) -> OperationId {
         self.observed.own.operation_id()
     }

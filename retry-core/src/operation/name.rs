@@ -2,7 +2,8 @@
 
 use crate::support::sync::{PoisonError, RwLock};
 use std::any::type_name;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -20,6 +21,15 @@ impl Name {
     #[inline]
     pub(crate) const fn of_closure<F>() -> Self {
         Self::Path(const { &Path { path: type_name::<F>, function: &NO_FUNCTION } })
+    }
+
+    /// Creates a name that a user gives. An owned name is kept until the process ends, once for each text.
+    #[inline]
+    pub(crate) fn given(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::Given(match name.into() {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(name) => kept(name),
+        })
     }
 
     #[inline]
@@ -96,6 +106,33 @@ impl FunctionName {
 /// The names of closures whose paths have generic arguments, by path. A program has a bounded number of paths.
 static CLOSURES: RwLock<BTreeMap<&'static str, &'static str>> = RwLock::new(BTreeMap::new());
 
+/// The maximum number of owned names that are kept. Each one takes memory until the process ends, and is a series in metrics.
+const MAX_OWNED: usize = 1024;
+
+/// The name of operations whose own name is not kept.
+const OTHER: &str = "other";
+
+/// The owned names.
+static OWNED: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
+
+/// Keeps an owned name, if it is not kept already and there is room for it.
+#[cold]
+fn kept(name: String) -> &'static str {
+    let known = OWNED.read().unwrap_or_else(PoisonError::into_inner).get(&*name).copied();
+    known.unwrap_or_else(|| {
+        let mut names = OWNED.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = names.get(&*name).copied() {
+            return kept;
+        }
+        if names.len() >= MAX_OWNED {
+            return OTHER;
+        }
+        let kept = name.leak();
+        names.insert(kept);
+        kept
+    })
+}
+
 /// Returns the path of a closure without generic arguments.
 fn closure_name(path: &'static str) -> &'static str {
     if path.contains('<') {
@@ -169,6 +206,16 @@ fn without_arguments(text: &str) -> String {
         previous = char;
     }
     kept
+}
+
+/// Returns the type of the error of a `Result` with this type name, or `None` for another type.
+#[cfg(debug_assertions)]
+pub(super) fn error_type(result: &str) -> Option<&str> {
+    let arguments = result.strip_prefix("core::result::Result<")?.strip_suffix('>')?;
+    match split(arguments, ", ")[..] {
+        [_, error] => Some(error),
+        _ => None,
+    }
 }
 
 /// Splits a text at the separators outside of brackets.

@@ -15,6 +15,7 @@ mod seen {
     use crate::strategy::RetryStrategy;
     use crate::time::Clock;
     use std::cell::RefCell;
+    use std::num::NonZeroU32;
 
     thread_local! {
         /// The operations whose attempts run on this thread, the innermost one last.
@@ -37,6 +38,18 @@ mod seen {
             #[cfg(feature = "test")]
             let max_attempts = max_attempts.map(|max| crate::support::session::max_attempts().unwrap_or(max));
             Self { name, max_attempts }
+        }
+
+        /// Applies the number of attempts of the operation, if there is one, beside that of its strategy.
+        pub(in crate::operation) fn bound(&mut self, max_attempts: Option<NonZeroU32>) {
+            if let Some(own) = max_attempts.map(NonZeroU32::get) {
+                self.max_attempts = Some(self.max_attempts.map_or(own, |of_strategy| own.min(of_strategy)));
+            }
+        }
+
+        /// The number of attempts is not limited.
+        pub(in crate::operation) fn set_unlimited(&mut self) {
+            self.max_attempts = None;
         }
 
         #[cfg(feature = "test")]
@@ -85,6 +98,7 @@ mod unseen {
     use crate::operation::{Call, Name, OptionalObserver};
     use crate::strategy::RetryStrategy;
     use crate::time::Clock;
+    use std::num::NonZeroU32;
 
     /// An operation.
     #[derive(Clone, Copy, Debug)]
@@ -100,6 +114,12 @@ mod unseen {
         pub(in crate::operation) fn of<S: RetryStrategy>(_: Name, _: &S) -> Self {
             Self
         }
+
+        #[inline]
+        pub(in crate::operation) fn bound(&mut self, _: Option<NonZeroU32>) {}
+
+        #[inline]
+        pub(in crate::operation) fn set_unlimited(&mut self) {}
 
         #[inline]
         pub(in crate::operation) fn enter(self) -> Entered {

@@ -2,7 +2,8 @@
 
 use super::explored::{self, Outcome, Place};
 use super::hedging::{Form, Lane, OtherToken, Runner, worse};
-use super::{Deadline, End, LimitsOn, OptionalObserver, State, TimeLimits};
+use super::timed_attempt::AttemptSleep;
+use super::{Deadline, End, OptionalObserver, RunningLimits, State};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::RetryDirective;
@@ -25,7 +26,7 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     due: Pin<&'a mut Option<D>>,
     /// Whether there can be a hedge.
     is_open: bool,
-    /// The time until the hedge, from the first poll on.
+    /// The time until the hedge, from the first poll on. Once there is a hedge, the time at which it began, by the clock.
     delay: Duration,
     /// Whether the first attempt and its time limit were polled already in the present poll of the call. Then they are not polled
     /// again in it, so a hedge that was just bought is polled before the first attempt can win.
@@ -49,10 +50,10 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
 pub(crate) type RaceOf<'a, F, S, L, T> = Race<
     'a,
     F,
-    <L as TimeLimits>::Sleep<<T as Timer>::Sleep>,
+    <L as RunningLimits>::Sleep<<T as Timer>::Sleep>,
     <T as Timer>::Sleep,
     <S as RetryStrategy>::Token,
-    <L as TimeLimits>::Cut,
+    <L as RunningLimits>::Cut,
 >;
 
 /// What happens first while attempts run.
@@ -79,7 +80,7 @@ impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
 impl<F, Z, D, K, C> Future for Race<'_, F, Z, D, K, C>
 where
     F: Future,
-    Z: Future<Output = ()>,
+    Z: AttemptSleep<C>,
     D: Future<Output = ()>,
     K: RetryToken,
     C: Copy + Unpin,
@@ -102,14 +103,14 @@ where
 impl<'a, F, Z, D, K, C> Race<'a, F, Z, D, K, C>
 where
     F: Future,
-    Z: Future<Output = ()>,
+    Z: AttemptSleep<C>,
     D: Future<Output = ()>,
     K: RetryToken,
     C: Copy + Unpin,
 {
     /// Creates a race without attempts. The places are for the attempts, their time limits, and the delay.
     #[inline]
-    pub(crate) fn new<L: TimeLimits, N>(
+    pub(crate) fn new<L: RunningLimits, N>(
         operation: &State<K, L, N>,
         hedge: &'static Hedge,
         [first, second]: [Pin<&'a mut Option<F>>; 2],
@@ -154,7 +155,7 @@ where
 
     /// Takes the last outcome of an operation that waited for the service without success. Then no attempt follows.
     #[inline]
-    pub(crate) fn unrecovered<L: TimeLimits, N>(
+    pub(crate) fn unrecovered<L: RunningLimits, N>(
         &mut self,
         operation: &State<K, L, N>,
         last: &mut impl KeptOutcome<F::Output>,
@@ -215,7 +216,7 @@ where
     pub(crate) fn proceed<
         S: RetryStrategy<Token = K>,
         T: Timer<Sleep = D>,
-        L: LimitsOn<F::Output, Cut = C>,
+        L: RunningLimits<Cut = C>,
         O: OptionalObserver,
     >(
         &mut self,
@@ -229,10 +230,11 @@ where
         }
         let mut is_over = false;
         match happened {
-            Happened::Ended(_) => {}
+            Happened::Ended(_) => form.parts().1.limits.note_cut(false),
             Happened::Unrecovered => is_over = true,
             Happened::Cut(_, cut) => {
-                let flow = L::cut(cut, || last.take());
+                form.parts().1.limits.note_cut(L::is_of_attempt(cut));
+                let flow = form.cut(cut, last)?;
                 is_over = flow.is_break();
                 let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = flow;
                 self.outcome = Some(match self.failed.take_if(|_| is_over) {
@@ -263,7 +265,7 @@ where
             }
         }
         let outcome = self.outcome.take()?;
-        let decision = form.settle(directive, &outcome);
+        let decision = form.settle(directive, &outcome, last);
         let (call, operation) = form.parts();
         self.is_attempt_due = true;
         let mut end = operation.finish(call, decision, last, outcome).break_value();
@@ -282,7 +284,7 @@ where
 
     /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
     #[cold]
-    fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+    fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
         &mut self,
         form: &mut impl Form<S, T, L, O, F::Output>,
         context: &mut Context<'_>,
@@ -295,13 +297,18 @@ where
                 return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
             }
             Due::AllSlow => Err(NoHedge::AllSlow),
+            Due::WarmingUp => Err(NoHedge::WarmingUp),
+            Due::FewWin => Err(NoHedge::FewWin),
             Due::Now => form.buy_hedge(context),
         };
         match bought {
-            Ok(other) => (self.other, self.attempts, self.is_attempt_due) = (Some(other), 2, true),
+            Ok(other) => {
+                (self.other, self.attempts, self.is_attempt_due) = (Some(other), 2, true);
+                self.delay = form.parts().0.now().since_origin();
+            }
             Err(reason) => {
                 let (call, operation) = form.parts();
-                call.tell_not_sent(operation, reason);
+                call.tell_not_sent(operation, self.hedge, reason);
             }
         }
     }
@@ -351,7 +358,7 @@ where
     /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
     /// server worked for it.
     #[cold]
-    fn end<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: TimeLimits, O: OptionalObserver>(
+    fn end<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
         &mut self,
         form: &mut impl Form<S, T, L, O, F::Output>,
         succeeded: bool,
@@ -367,7 +374,8 @@ where
         self.second.stop();
         (self.other, self.failed, self.is_open) = (None, None, false);
         if let Some(hedge) = hedge {
-            call.tell_hedge_ended(operation, hedge, succeeded && self.lane == Lane::Hedge);
+            let won = succeeded && self.lane == Lane::Hedge;
+            call.tell_hedge_ended(operation, (self.hedge, self.delay), hedge, won);
         }
     }
 }

@@ -14,6 +14,7 @@ mod recording {
     use crate::strategy::{RetryError, RetryStrategy};
     pub(in crate::operation) use crate::support::session::SkippedWait;
     use crate::test;
+    use std::num::NonZeroU32;
     use std::time::Duration;
 
     #[derive(Debug)]
@@ -29,6 +30,14 @@ mod recording {
 
         pub(in crate::operation) fn mark(&self) -> Mark {
             self.mark
+        }
+
+        pub(in crate::operation) fn bound(&mut self, max_attempts: Option<NonZeroU32>) {
+            self.mark.bound(max_attempts);
+        }
+
+        pub(in crate::operation) fn set_unlimited(&mut self) {
+            self.mark.set_unlimited();
         }
 
         pub(in crate::operation) fn failed(&self, error_type: Option<RetryErrorType>) {
@@ -80,6 +89,7 @@ mod silent {
     use crate::policy::RetryErrorType;
     use crate::strategy::{RetryError, RetryStrategy};
     use std::convert::Infallible;
+    use std::num::NonZeroU32;
     use std::time::Duration;
 
     #[derive(Debug)]
@@ -95,6 +105,16 @@ mod silent {
         #[inline]
         pub(in crate::operation) fn mark(&self) -> Mark {
             self.0
+        }
+
+        #[inline]
+        pub(in crate::operation) fn bound(&mut self, max_attempts: Option<NonZeroU32>) {
+            self.0.bound(max_attempts);
+        }
+
+        #[inline]
+        pub(in crate::operation) fn set_unlimited(&mut self) {
+            self.0.set_unlimited();
         }
 
         #[inline]

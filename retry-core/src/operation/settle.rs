@@ -1,9 +1,9 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
-use super::driver::{Driver, Plain};
+use super::driver::{Driver, Plain, with_text};
 use super::release::{Progress, ReleaseGuard, TokenState};
-use super::{Call, LimitsOn, OptionalObserver, Outcome, State, TimeLimits, explored};
-use crate::policy::{RetryDirective, Success};
+use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored};
+use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Clock;
@@ -32,19 +32,18 @@ pub struct End<R> {
     pub(crate) reason: Option<RetryError>,
 }
 
-impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
+impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Returns the outcome of an attempt, and whether the time is over: then it is the outcome of the operation.
     #[inline]
     pub(crate) fn attempted<R>(
+        &mut self,
         attempted: Result<Outcome<R>, L::Cut>,
         last: &mut impl KeptOutcome<R>,
-    ) -> (Outcome<R>, bool)
-    where
-        L: LimitsOn<R>,
-    {
+        out_of_time: impl FnOnce(L::Cut) -> R,
+    ) -> (Outcome<R>, bool) {
         match attempted {
             Ok(outcome) => (outcome, false),
-            Err(cut) => match Self::cut(cut, last) {
+            Err(cut) => match self.cut(cut, last, out_of_time) {
                 ControlFlow::Continue(outcome) => (explored::ran(outcome), false),
                 ControlFlow::Break(outcome) => (explored::ran(outcome), true),
             },
@@ -52,13 +51,20 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     }
 
     /// Returns the outcome of an attempt that was cut or could not be made: [`ControlFlow::Continue`] with the outcome of
-    /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over.
+    /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over. If there is no last outcome,
+    /// `out_of_time` makes one.
     #[cold]
-    pub(crate) fn cut<R>(cut: L::Cut, last: &mut impl KeptOutcome<R>) -> ControlFlow<R, R>
-    where
-        L: LimitsOn<R>,
-    {
-        L::cut(cut, || last.take())
+    pub(crate) fn cut<R>(
+        &mut self,
+        cut: L::Cut,
+        last: &mut impl KeptOutcome<R>,
+        out_of_time: impl FnOnce(L::Cut) -> R,
+    ) -> ControlFlow<R, R> {
+        if L::is_of_attempt(cut) {
+            self.limits.note_cut(true);
+            return ControlFlow::Continue(out_of_time(cut));
+        }
+        ControlFlow::Break(last.take().unwrap_or_else(|| out_of_time(cut)))
     }
 
     /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.
@@ -136,6 +142,10 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
+        if directive.is_unknown() {
+            // If the policy was asked through `Call::evaluate`, there was a warning with the text of the error.
+            call.warn(self, || None, None);
+        }
         let refusal = if !driver.is_repeatable() {
             Some(RetryError::NotRepeatable)
         } else if self.is_stopped() {
@@ -143,13 +153,18 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         } else {
             (!strategy::retries_enabled()).then_some(RetryError::Disabled)
         };
-        let failure = Failure::from_directive(*directive)
+        let mut failure = Failure::from_directive(*directive)
             .with_remaining(self.limits.remaining(&call.timer()))
             .with_refusal(refusal)
             .with_sent(driver.was_sent())
             .with_attempt_bound(!self.is_unlimited)
+            .with_max_attempts(self.limits.max_attempts())
             .with_attempt_timeout(self.limits.attempt_timeout());
+        self.limits.note_cut(false);
         let attempts = self.tell_attempt_failed(call, failure);
+        if self.limits.allows_no_more_than(attempts) {
+            failure.use_up_attempts();
+        }
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
         let token = if std::mem::take(&mut self.is_unmade) {
             call.strategy.empty_token(&call.clock()).ok()
@@ -160,9 +175,9 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
             return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
         };
         match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
-            Ok(token) if failure.refusal().is_some() => {
+            Ok(token) if failure.refusal().is_some() || is_last_under_guard(attempts) => {
                 call.strategy.release(token);
-                let reason = failure.refusal().unwrap_or(RetryError::Disabled);
+                let reason = failure.refusal().unwrap_or(RetryError::MaxAttempts);
                 Err(self.stop(call, failure.error_type(), attempts, reason, driver))
             }
             Ok(token) => {
@@ -173,11 +188,27 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
                     call.tell_nesting(&self.observed, self.record.mark());
                     guard.disarm();
                 }
-                self.schedule(call, &failure, attempts, driver);
-                Ok(())
+                match self.schedule(call, &failure, attempts, driver) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(()) => {
+                        self.release(call);
+                        Err(self.give_up(call, failure.error_type(), attempts))
+                    }
+                }
             }
             Err(reason) => Err(self.stop(call, failure.error_type(), attempts, reason, driver)),
         }
+    }
+
+    /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.
+    #[cold]
+    pub(super) fn give_up<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &self,
+        call: Call<'_, S, T, O>,
+        error_type: Option<RetryErrorType>,
+        attempts: u32,
+    ) -> RetryError {
+        self.stop(call, error_type, attempts, RetryError::GivenUp, Plain)
     }
 
     /// Ends an operation whose time is over, or that waited for the service without success. The policy does not
@@ -210,13 +241,11 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         call: Call<'_, S, T, O>,
         cut: L::Cut,
         last: &mut impl KeptOutcome<R>,
-    ) -> ControlFlow<R, R>
-    where
-        L: LimitsOn<R>,
-    {
-        let flow = Self::cut(cut, last);
-        if flow.is_break() {
-            self.time_is_over(call, Plain);
+        out_of_time: impl FnOnce(L::Cut) -> R,
+    ) -> ControlFlow<R, R> {
+        let flow = self.cut(cut, last, out_of_time);
+        if let ControlFlow::Break(outcome) = &flow {
+            self.time_is_over(call, with_text(Plain, || last.error_text(outcome)));
         }
         flow
     }
@@ -246,10 +275,7 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
         decision: Decision,
         last: &mut impl KeptOutcome<R>,
         outcome: Outcome<R>,
-    ) -> ControlFlow<End<R>>
-    where
-        L: LimitsOn<R>,
-    {
+    ) -> ControlFlow<End<R>> {
         match decision {
             Decision::Stop { progress, reason } => {
                 let (attempts, waited) = (progress.attempts, progress.waited());
@@ -272,4 +298,17 @@ impl<K: RetryToken, L: TimeLimits, N> State<K, L, N> {
     pub(crate) fn release<S: RetryStrategy<Token = K>, T: Copy, O: Copy>(&mut self, call: Call<'_, S, T, O>) {
         drop(ReleaseGuard::new(&mut self.token, call.strategy));
     }
+}
+
+/// Returns whether a test guard allows no further attempt. The strategies of the library know it; yours need not.
+#[cfg(feature = "test")]
+fn is_last_under_guard(attempts: u32) -> bool {
+    crate::support::session::max_attempts().is_some_and(|max| attempts >= max)
+}
+
+/// Returns whether a test guard allows no further attempt: there is no guard.
+#[cfg(not(feature = "test"))]
+#[inline]
+const fn is_last_under_guard(_: u32) -> bool {
+    false
 }

@@ -1,10 +1,9 @@
 //! An attempt with a time limit.
 
 use super::release::ReleaseGuard;
-use super::{Call, Limited, OptionalObserver, StateOf, StopHandle, TimeLimits, Unlimited};
+use super::{Call, Limited, OptionalObserver, RunningLimits, StateOf, StopHandle};
 use crate::strategy::RetryStrategy;
 use crate::time::{TimedOut, Timer};
-use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
@@ -33,7 +32,7 @@ impl<C: Copy> Deadline<C> {
 }
 
 /// The deadline of an attempt under the limits `L`, and the sleep until the deadline.
-pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as TimeLimits>::Cut>, Option<<L as TimeLimits>::Sleep<Z>>);
+pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as RunningLimits>::Cut>, Option<<L as RunningLimits>::Sleep<Z>>);
 
 impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns the deadline of the attempt that begins now, and the sleep until the deadline. Neither borrows the
@@ -41,7 +40,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// There is no sleep if there is no limit, or if no time is left. In the second case, the attempt is polled once.
     #[inline]
-    pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
+    pub(crate) fn deadline<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
         if let Some(cut) = operation.stopped {
             return (Deadline::Over(cut), None);
         }
@@ -49,7 +48,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         // The clock is read again, because an observer may have taken time.
         operation.limits.remaining(&self.timer());
         let next = operation.limits.next_cut();
-        let sleep = next.filter(|(time, _)| !time.is_zero()).and_then(|(time, cut)| L::sleep(&self.timer(), time, cut));
+        let sleep = operation.limits.sleep(&self.timer(), next);
         guard.disarm();
         (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), sleep)
     }
@@ -71,7 +70,7 @@ impl<'a, F, S, C> Attempt<'a, F, S, C> {
     }
 }
 
-impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, F, S, C> {
+impl<F: Future, S: AttemptSleep<C>, C: Copy + Unpin> Future for Attempt<'_, F, S, C> {
     /// The outcome, or the limit that cut the attempt.
     type Output = Result<F::Output, C>;
 
@@ -85,8 +84,10 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
         if let Poll::Ready(outcome) = body.as_mut().poll(context) {
             return Poll::Ready(Ok(outcome));
         }
-        if let Some(sleep) = sleep.as_mut().as_pin_mut() {
-            ready!(sleep.poll(context));
+        if let Some(sleep) = sleep.as_mut().as_pin_mut()
+            && let Some(cut) = ready!(sleep.poll_cut(context))
+        {
+            return Poll::Ready(Err(cut));
         }
         match *deadline {
             Deadline::Sleep(cut) | Deadline::Over(cut) => Poll::Ready(Err(cut)),
@@ -95,7 +96,20 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
     }
 }
 
-/// How a closure's attempt runs under time limits. Part of [`TimeLimits`], which is sealed.
+/// The sleep until an attempt is cut.
+pub trait AttemptSleep<C> {
+    /// Polls the sleep. At its end, this returns what cuts the attempt, if that is not its deadline.
+    fn poll_cut(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<C>>;
+}
+
+impl<Z: Future<Output = ()>, C> AttemptSleep<C> for Z {
+    #[inline]
+    fn poll_cut(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<C>> {
+        self.poll(context).map(|()| None)
+    }
+}
+
+/// How a closure's attempt runs under time limits. Part of [`RunningLimits`], which is sealed.
 ///
 /// Without limits, the attempt's own future is awaited directly, so that no place for a limit is stored with it.
 pub trait RunAttempt {
@@ -111,32 +125,13 @@ pub trait RunAttempt {
     #[doc(hidden)]
     fn run_attempt<F: Future>(
         deadline: Deadline<Self::CutBy>,
-        sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+        sleep: Pin<&mut Option<impl AttemptSleep<Self::CutBy>>>,
         make: impl FnOnce() -> F,
     ) -> impl Future<Output = Self::Attempted<F::Output>>;
 
     /// Returns the outcome of an attempt, or the limit that cut it.
     #[doc(hidden)]
     fn outcome<R>(attempted: Self::Attempted<R>) -> Result<R, Self::CutBy>;
-}
-
-impl RunAttempt for Unlimited {
-    type CutBy = Infallible;
-    type Attempted<R> = R;
-
-    #[inline]
-    fn run_attempt<F: Future>(
-        _: Deadline<Infallible>,
-        _: Pin<&mut Option<impl Future<Output = ()>>>,
-        make: impl FnOnce() -> F,
-    ) -> impl Future<Output = F::Output> {
-        make()
-    }
-
-    #[inline]
-    fn outcome<R>(outcome: R) -> Result<R, Infallible> {
-        Ok(outcome)
-    }
 }
 
 impl<H: StopHandle> RunAttempt for Limited<H> {
@@ -146,7 +141,7 @@ impl<H: StopHandle> RunAttempt for Limited<H> {
     #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
     fn run_attempt<F: Future>(
         deadline: Deadline<TimedOut>,
-        sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+        sleep: Pin<&mut Option<impl AttemptSleep<Self::CutBy>>>,
         make: impl FnOnce() -> F,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         async move {

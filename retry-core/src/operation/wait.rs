@@ -2,7 +2,7 @@
 
 use super::record::SkippedWait;
 use super::release::{Progress, ReleaseGuard, TokenState};
-use super::{Call, OptionalObserver, State, StateOf, Stop, TimeLimits};
+use super::{Call, OptionalObserver, RunningLimits, State, StateOf, Stop};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -45,7 +45,7 @@ pub(super) enum Reason {
 
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     #[cold]
-    fn new<L: TimeLimits, N>(
+    fn new<L: RunningLimits, N>(
         operation: &'a mut State<S::Token, L, N>,
         strategy: &'a S,
         timer: &impl Timer<Sleep = Z>,
@@ -61,7 +61,6 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     }
 
     /// Returns the wait without its guard.
-    #[cfg(feature = "tower")]
     fn unguarded(mut self) -> Waiting<(), Z> {
         if let Some(guard) = self.guard.take() {
             guard.disarm();
@@ -80,6 +79,18 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
             guard.disarm();
         }
         Poll::Ready(())
+    }
+}
+
+impl<Z> Waiting<(), Z> {
+    /// Creates the rest of a wait, which this waker ends early.
+    pub(super) fn rest(sleep: Z, wake: Option<EarlyWake>) -> Self {
+        Self { guard: (), sleep: Some(Box::pin(sleep)), reason: Reason::Limiter(wake), was_polled: false }
+    }
+
+    /// Creates a wait that a test guard skips.
+    pub(super) fn skipped(wait: SkippedWait) -> Self {
+        Self { guard: (), sleep: None, reason: Reason::Skipped(wait), was_polled: false }
     }
 }
 
@@ -123,15 +134,14 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
     /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
+    pub(crate) fn wait<L: RunningLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
         let wait = self.next_wait(operation)?;
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
     /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait calls
     /// [`release`](State::release).
-    #[cfg(feature = "tower")]
-    pub(crate) fn unguarded_wait<L: TimeLimits>(
+    pub(super) fn unguarded_wait<L: RunningLimits>(
         self,
         operation: &mut StateOf<S, L, O>,
     ) -> Option<Waiting<(), T::Sleep>> {
@@ -142,7 +152,7 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the token has a delay before its attempt.
     #[inline]
-    fn has_delay<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
+    fn has_delay<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
         guard.disarm();
@@ -155,7 +165,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// The path of an attempt without a limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    pub(super) fn next_wait<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
+    pub(super) fn next_wait<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
@@ -171,7 +181,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             match self.strategy.ready(token, &self.clock(), Some(&waker)) {
                 Ready::After(wait) if !wait.is_zero() => {
                     guard.disarm();
-                    return self.hold_back(operation, wait, waker.into_early_wake());
+                    return self.hold_back(operation, (wait, wait), waker.into_early_wake());
+                }
+                Ready::Queued { wait, expected } => {
+                    guard.disarm();
+                    return self.hold_back(operation, (wait, expected), waker.into_early_wake());
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
@@ -204,7 +218,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    fn next_delay<L: TimeLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
+    fn next_delay<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
@@ -217,12 +231,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Some((delay, Reason::Delay(None)))
     }
 
-    /// Returns the wait for a limiter, or `None` if it is longer than the time that the operation has left.
+    /// Returns the wait for a limiter, or `None` if the operation is expected to wait for longer than the time that it has left.
     #[cold]
-    fn hold_back<L: TimeLimits>(
+    fn hold_back<L: RunningLimits>(
         self,
         operation: &mut StateOf<S, L, O>,
-        wait: Duration,
+        (wait, expected): (Duration, Duration),
         wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
@@ -231,7 +245,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let allowed = if wake.is_some() {
             operation.limits.shorten(wait, &self.timer())
         } else {
-            operation.limits.is_over(wait, &self.timer()).map_or(Ok(wait), Err)
+            operation.limits.is_over(expected, &self.timer()).map_or(Ok(wait), Err)
         };
         match allowed {
             Ok(wait) => {
@@ -246,7 +260,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 Some((wait, reason))
             }
             // Asked after the limits, so that a stop meanwhile is the reason.
-            Err(_) if guard.token.waits_for_service() && !operation.limits.stop().is_some_and(Stop::is_stopped) => {
+            Err(_) if guard.token.waits_for_service() && !operation.limits.is_stopped() => {
                 guard.end(move || self.clock().now());
                 operation.record.waited(operation.token.progress().waited());
                 None
@@ -266,17 +280,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 ///
 /// A wait that a limiter can end early is not skipped, because its length is only a bound.
 #[inline]
-pub(super) fn skipped<K, L: TimeLimits, N>(operation: &mut State<K, L, N>, delay: Duration, reason: Reason) -> Reason {
+pub(super) fn skipped<K, L: RunningLimits, N>(
+    operation: &mut State<K, L, N>,
+    delay: Duration,
+    reason: Reason,
+) -> Reason {
     if !matches!(reason, Reason::Limiter(Some(_)))
         && let Some(wait) = SkippedWait::begin(delay)
     {
         operation.limits.skip(delay);
         return Reason::Skipped(wait);
     }
-    match operation.limits.stop() {
-        Some(stop) => reason.ended_by(stop),
-        None => reason,
-    }
+    operation.limits.stops().into_iter().flatten().fold(reason, Reason::ended_by)
 }
 
 impl Reason {

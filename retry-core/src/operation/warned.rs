@@ -3,14 +3,12 @@
 use crate::support::Shared;
 use crate::support::sync::{Mutex, PoisonError};
 
-/// The maximum number of functions that are remembered. There are no warnings about others.
-const MAX_FUNCTIONS: usize = 256;
-
-/// The functions about which there was a warning of one kind, or pairs of functions.
+/// The functions about which there was a warning of one kind, or pairs of functions. At most `MAX` are remembered, and there are no
+/// warnings about others.
 #[derive(Debug)]
-pub(super) struct Warned<F = &'static str>(Shared<Mutex<Vec<F>>>);
+pub(super) struct Warned<F = &'static str, const MAX: usize = 256>(Shared<Mutex<Vec<F>>>);
 
-impl<F: Copy + PartialEq + Send + Sync + 'static> Warned<F> {
+impl<F: Copy + PartialEq + Send + Sync + 'static, const MAX: usize> Warned<F, MAX> {
     pub(super) const fn new() -> Self {
         Self(Shared::new(Mutex::new(Vec::new())))
     }
@@ -21,7 +19,7 @@ impl<F: Copy + PartialEq + Send + Sync + 'static> Warned<F> {
             || Mutex::new(Vec::new()),
             |warned| {
                 let mut warned = warned.lock().unwrap_or_else(PoisonError::into_inner);
-                let is_first = warned.len() < MAX_FUNCTIONS && !warned.contains(&function);
+                let is_first = warned.len() < MAX && !warned.contains(&function);
                 if is_first {
                     warned.push(function);
                 }
@@ -33,15 +31,15 @@ impl<F: Copy + PartialEq + Send + Sync + 'static> Warned<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_FUNCTIONS, Warned};
+    use super::Warned;
 
     #[test]
     fn each_function_is_first_once_while_there_is_room() {
-        let warned = Warned::new();
+        let warned = Warned::<_, 20>::new();
         assert!(warned.is_first(0));
         // A function takes the room of one, however often it is asked about.
-        assert!((0..MAX_FUNCTIONS).all(|_| !warned.is_first(0)));
-        assert!((1..MAX_FUNCTIONS).all(|function| warned.is_first(function)));
-        assert!((0..=MAX_FUNCTIONS).all(|function| !warned.is_first(function)));
+        assert!((0..20).all(|_| !warned.is_first(0)));
+        assert!((1..20).all(|function| warned.is_first(function)));
+        assert!((0..=20).all(|function| !warned.is_first(function)));
     }
 }

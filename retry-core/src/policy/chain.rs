@@ -22,8 +22,7 @@ const MAX_ADDED: usize = 8;
 ///
 /// An error without a known link is final, and has the class [`RetryErrorType::Unknown`]. The first one of each function
 /// causes a [warning](crate::EventKind::UnknownError) with its text. To classify it, add a function with
-/// [`also`](ChainPolicy::also); for an error that must not be retried, the function returns
-/// `Some(Classification::new(RetrySafety::No))`.
+/// [`also`](ChainPolicy::also), or say by [`otherwise`](ChainPolicy::otherwise) what all such errors mean.
 ///
 /// # Errors that a chain does not show
 ///
@@ -66,6 +65,7 @@ const MAX_ADDED: usize = 8;
 /// [`Error`].
 pub struct ChainPolicy<K = Owner> {
     added: [Option<Link>; MAX_ADDED],
+    otherwise: Option<Classification>,
     standard: StandardRetryPolicy,
     kind: PhantomData<fn() -> K>,
 }
@@ -74,7 +74,7 @@ impl<K> ChainPolicy<K> {
     /// Creates a policy that knows the links in the table of [`chain`], for an operation that may or may not be
     /// idempotent.
     pub const fn new() -> Self {
-        Self { added: [None; MAX_ADDED], standard: StandardRetryPolicy::new(), kind: PhantomData }
+        Self { added: [None; MAX_ADDED], otherwise: None, standard: StandardRetryPolicy::new(), kind: PhantomData }
     }
 
     /// Adds a function that classifies more kinds of links. It gets one link, not the chain, and returns `None` for a
@@ -95,6 +95,25 @@ impl<K> ChainPolicy<K> {
         }
         assert!(free < MAX_ADDED, "a ChainPolicy takes at most 8 functions: write one that asks the others");
         self.added[free] = Some(link);
+        self
+    }
+
+    /// Sets what an error without a known link means. Then it is not unknown, and causes no warning.
+    ///
+    /// ```
+    /// use retry_core::classify::Classification;
+    /// use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, RetrySafety};
+    ///
+    /// /// All other errors are final, and that is meant.
+    /// const READS: ChainPolicy =
+    ///     ChainPolicy::new().otherwise(Classification::new(RetrySafety::No));
+    ///
+    /// let outcome: Result<(), Box<dyn std::error::Error>> = Err("no such row".into());
+    /// assert_eq!(READS.evaluate(&outcome), RetryDirective::fail(Some(RetryErrorType::Other)));
+    /// ```
+    #[must_use]
+    pub const fn otherwise(mut self, classification: Classification) -> Self {
+        self.otherwise = Some(classification);
         self
     }
 
@@ -144,8 +163,8 @@ impl<K> ChainPolicy<K> {
         let known = |link: &(dyn Error + 'static)| {
             self.added.iter().flatten().find_map(|known| known(link)).or_else(|| chain::link(link))
         };
-        match chain::first_known(error, known) {
-            Some(verdict) => self.standard.evaluate_error(&verdict),
+        match chain::first_known(error, known).or(self.otherwise) {
+            Some(classification) => self.standard.evaluate_error(&classification),
             None => RetryDirective::fail(Some(RetryErrorType::Unknown)),
         }
     }
@@ -228,6 +247,10 @@ impl<K> Copy for ChainPolicy<K> {}
 impl<K> fmt::Debug for ChainPolicy<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let added = self.added.iter().flatten().count();
-        f.debug_struct("ChainPolicy").field("added", &added).field("standard", &self.standard).finish()
+        f.debug_struct("ChainPolicy")
+            .field("added", &added)
+            .field("otherwise", &self.otherwise)
+            .field("standard", &self.standard)
+            .finish_non_exhaustive()
     }
 }

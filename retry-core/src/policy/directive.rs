@@ -25,9 +25,10 @@ pub enum RetryErrorType {
     /// The error is not classified, so it is not retried. The first one of each function causes a
     /// [warning](crate::EventKind::UnknownError).
     ///
-    /// [`ChainPolicy`](super::ChainPolicy) gives this class to an error without a known link. Your policy can do the same, by
-    /// `RetryDirective::fail(Some(RetryErrorType::Unknown))`. An error that implements [`RetryInfo`] never has it. If a
-    /// policy retries such a failure, the retry has the cost and the delay of [`Other`](RetryErrorType::Other).
+    /// [`ChainPolicy`](super::ChainPolicy) gives this class to an error without a known link, and the standard policy gives it to an error
+    /// that [says so itself](RetryInfo::is_unknown). Your policy can do the same, by
+    /// `RetryDirective::fail(Some(RetryErrorType::Unknown))`. If a policy retries such a failure, the retry has the cost and the
+    /// delay of [`Other`](RetryErrorType::Other).
     Unknown,
 }
 
@@ -40,6 +41,8 @@ impl RetryErrorType {
             Self::Timeout
         } else if error.is_conflict() {
             Self::Conflict
+        } else if error.is_unknown() {
+            Self::Unknown
         } else {
             match error.fault() {
                 ErrorFault::Server => Self::ServerSide,
@@ -95,6 +98,8 @@ pub enum RetryDirective {
         error_type: RetryErrorType,
         /// The shortest wait that the server asked for.
         retry_after: Option<Duration>,
+        /// Whether a part of the work was done; see [`RetryDirective::progressed`].
+        progressed: bool,
     },
 }
 
@@ -106,7 +111,7 @@ impl RetryDirective {
 
     /// Creates the directive for a failure that is worth a retry.
     pub const fn retry(error_type: RetryErrorType) -> Self {
-        Self::Retry { error_type, retry_after: None }
+        Self::Retry { error_type, retry_after: None, progressed: false }
     }
 
     /// Creates the directive for a final failure. `error_type` is the class of the failure, if known.
@@ -120,13 +125,72 @@ impl RetryDirective {
         matches!(self, Self::Fail { error_type: Some(RetryErrorType::Unknown), .. })
     }
 
+    /// Returns whether the attempt did a part of the work.
+    #[inline]
+    pub(crate) const fn has_progressed(&self) -> bool {
+        matches!(self, Self::Retry { progressed: true, .. })
+    }
+
     /// Sets the shortest wait that the server asked for. For a success this is a no-op.
     #[must_use]
     pub const fn after(self, hint: Option<Duration>) -> Self {
         match self {
-            Self::Retry { error_type, .. } => Self::Retry { error_type, retry_after: hint },
+            Self::Retry { error_type, progressed, .. } => Self::Retry { error_type, retry_after: hint, progressed },
             Self::Fail { error_type, .. } => Self::Fail { error_type, retry_after: hint },
             Self::Succeed { .. } => self,
+        }
+    }
+
+    /// Sets whether the attempt did a part of the work, such as some entries of a batch, so that a retry is for the rest. For other
+    /// directives this is a no-op.
+    ///
+    /// The strategy then [records the progress](crate::RetryStrategy::record_progress), pays back what this attempt cost, and decides
+    /// as after a first attempt. So a batch may take any number of attempts, as long as they make progress. Attempts are
+    /// counted from 1 again. The time limits go on.
+    ///
+    /// ```
+    /// use retry_core::{PatientRetryStrategy, RetryDirective, RetryInfo, StandardRetryPolicy};
+    /// use retry_core::{RetryPolicy, policy_fn, retryable};
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// enum PutError {
+    ///     /// Some entries were refused.
+    ///     #[retry(throttling)]
+    ///     Rest { accepted: usize },
+    ///     #[retry(timeout)]
+    ///     Timeout,
+    /// }
+    ///
+    /// fn policy(outcome: &Result<(), PutError>) -> RetryDirective {
+    ///     let progressed = matches!(outcome, Err(PutError::Rest { accepted: 1.. }));
+    ///     StandardRetryPolicy::new().evaluate(outcome).progressed(progressed)
+    /// }
+    ///
+    /// static TABLE: PatientRetryStrategy = PatientRetryStrategy::new();
+    ///
+    /// /// Sends the entries, and leaves those that were not accepted.
+    /// #[retryable(strategy = TABLE, policy = policy_fn(policy))]
+    /// async fn put(entries: &mut Vec<u32>) -> Result<(), PutError> {
+    ///     let before = entries.len();
+    ///     // The answer names the entries that were refused.
+    ///     entries.retain(|entry| entry % 3 == 0 && before > 3);
+    ///     match before - entries.len() {
+    ///         _ if entries.is_empty() => Ok(()),
+    ///         accepted => Err(PutError::Rest { accepted }),
+    ///     }
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let _test = retry_core::test::begin();
+    /// let mut entries = (1..=9).collect();
+    /// assert!(put(&mut entries).await.is_ok() && entries.is_empty());
+    /// # });
+    /// ```
+    #[must_use]
+    pub const fn progressed(self, progressed: bool) -> Self {
+        match self {
+            Self::Retry { error_type, retry_after, .. } => Self::Retry { error_type, retry_after, progressed },
+            Self::Succeed { .. } | Self::Fail { .. } => self,
         }
     }
 

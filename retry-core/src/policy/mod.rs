@@ -25,7 +25,9 @@ pub use directive::{RetryDirective, RetryErrorType, Success};
 #[doc(hidden)]
 pub use no_answer::{NoAnswer, Unanswered};
 pub use standard::StandardRetryPolicy;
-pub(crate) use unknown::text_of;
+pub(crate) use standard::of_timed_out;
+use unknown::text_of;
+pub(crate) use unknown::text_of_borrowed;
 pub use usage::Usage;
 
 use std::error::Error;
@@ -76,9 +78,9 @@ pub trait RetryPolicy<R: ?Sized> {
     /// Returns the directive for this outcome.
     fn evaluate(&self, outcome: &R) -> RetryDirective;
 
-    /// Returns the error in an outcome to which [`evaluate`](RetryPolicy::evaluate) gave the class
-    /// [`RetryErrorType::Unknown`]. The [warning](crate::EventKind::UnknownError) about it has the texts of this error and
-    /// of its sources. The default returns `None`: the warning has no text.
+    /// Returns the error in an outcome. The [warning](crate::EventKind::UnknownError) about an error of the class
+    /// [`RetryErrorType::Unknown`] has the texts of this error and of its sources, and so has the `tracing` event of a call with a closure, or of a
+    /// layer, that gave up. The default returns `None`: the warnings have no text.
     ///
     /// The method is called only if there will be a warning.
     ///
@@ -111,7 +113,7 @@ pub trait RetryPolicy<R: ?Sized> {
         None
     }
 
-    /// Returns what the outcome says about a limit on the sum of [weights](crate::limit::PacedLimiter#weights), such as the tokens
+    /// Returns what the outcome says about a limit on the sum of [weights](crate::strategy::Weighted), such as the tokens
     /// that were used. The default returns `None`: the attempt used its weight.
     fn usage(&self, outcome: &R) -> Option<Usage> {
         let _ = outcome;
@@ -119,9 +121,23 @@ pub trait RetryPolicy<R: ?Sized> {
     }
 
     /// Returns whether the operation may be executed twice, if the policy knows it. If it may not, there is no
-    /// [hedge](crate::Hedge). The default returns `None`.
+    /// [hedge](crate#features). The default returns `None`.
     fn is_idempotent(&self) -> Option<bool> {
         None
+    }
+
+    /// Returns whether a directive may say that an attempt [made progress](RetryDirective::progressed). If not, it is not examined, which
+    /// saves instructions.
+    #[doc(hidden)]
+    #[inline]
+    fn __may_progress(&self) -> bool {
+        true
+    }
+
+    /// Returns the texts of the error in an outcome and of its sources.
+    #[doc(hidden)]
+    fn __text(&self, outcome: &R) -> Option<String> {
+        self.unknown_error(outcome).map(text_of)
     }
 
     /// Evaluates a failure that an exploration makes. The default can't.
@@ -153,6 +169,10 @@ macro_rules! forward_policy {
 
             fn is_idempotent(&self) -> Option<bool> {
                 (**self).is_idempotent()
+            }
+
+            fn __text(&self, outcome: &R) -> Option<String> {
+                (**self).__text(outcome)
             }
 
             fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R>

@@ -1,7 +1,9 @@
 //! The default policy.
 
-use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, Unanswered};
+use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, Unanswered, text_of_borrowed};
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
+use crate::time::{TimeLimit, TimedOut};
+use std::time::Duration;
 
 /// The default policy, for results whose error type implements [`RetryInfo`].
 ///
@@ -98,6 +100,15 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
         self.stated_idempotent()
     }
 
+    #[inline]
+    fn __may_progress(&self) -> bool {
+        false
+    }
+
+    fn __text(&self, outcome: &Result<T, E>) -> Option<String> {
+        outcome.as_ref().err().and_then(E::as_error).map(text_of_borrowed)
+    }
+
     /// A request that was not sent may be sent again, whatever the error says.
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
         let error = E::__no_answer();
@@ -112,4 +123,14 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
             is_repeated: is_retried && failure.was_sent && self.idempotent == Some(false),
         }
     }
+}
+
+/// Returns the directive for a [`TimedOut`] of an operation that is idempotent or not, or of which that is not known.
+#[cold]
+pub(crate) fn of_timed_out(idempotent: Option<bool>) -> RetryDirective {
+    let policy = match idempotent {
+        Some(idempotent) => StandardRetryPolicy::new().idempotent(idempotent),
+        None => StandardRetryPolicy::new(),
+    };
+    policy.evaluate_error(&TimedOut::new(TimeLimit::Attempt, Duration::ZERO))
 }

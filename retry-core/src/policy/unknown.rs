@@ -1,4 +1,4 @@
-//! The text of an error that a policy does not know, for the warning about it.
+//! The text of an error, for the warnings about it.
 
 use crate::classify::chain;
 use std::error::Error;
@@ -15,20 +15,31 @@ const MAX_BYTES: usize = 200;
 ///
 /// The texts come from code that may never have run before, because a final error need not be displayed. So they are
 /// bounded, and a panic in this code only ends the text.
-///
-/// The text is never freed, so that events can be copied freely. There are as many texts as warnings.
 #[cold]
-pub(crate) fn text_of(error: &(dyn Error + 'static)) -> &'static str {
-    let mut text = String::new();
-    if catch_unwind(AssertUnwindSafe(|| write_links(&mut text, error))).is_err() {
-        text.push_str("(its text panicked)");
-    }
-    Box::leak(text.into_boxed_str())
+pub(super) fn text_of(error: &(dyn Error + 'static)) -> String {
+    text_of_links(|| chain::links(error).map(|link| link as &dyn Error))
 }
 
-fn write_links(text: &mut String, error: &(dyn Error + 'static)) {
+/// Returns the texts of an error that may borrow, and of its sources.
+#[cold]
+pub(crate) fn text_of_borrowed<'e>(error: &'e (dyn Error + 'e)) -> String {
+    text_of_links(|| {
+        std::iter::once(error)
+            .chain(error.source().into_iter().flat_map(|source| chain::links(source).map(|link| link as _)))
+    })
+}
+
+fn text_of_links<'e, I: Iterator<Item = &'e (dyn Error + 'e)>>(links: impl FnOnce() -> I) -> String {
+    let mut text = String::new();
+    if catch_unwind(AssertUnwindSafe(|| write_links(&mut text, links()))).is_err() {
+        text.push_str("(its text panicked)");
+    }
+    text
+}
+
+fn write_links<'e>(text: &mut String, links: impl Iterator<Item = &'e (dyn Error + 'e)>) {
     let mut previous = 0..0;
-    for (index, link) in chain::links(error).enumerate() {
+    for (index, link) in links.enumerate() {
         if index == MAX_LINKS {
             text.push_str(", ..");
             break;

@@ -2,7 +2,7 @@
 
 use super::RateLimit;
 
-/// What an outcome says about a limit on the sum of [weights](crate::limit::PacedLimiter#weights): what the attempt used,
+/// What an outcome says about a limit on the sum of [weights](crate::strategy::Weighted): what the attempt used,
 /// if its weight was an estimate, and what remains.
 ///
 /// ```

@@ -1,10 +1,10 @@
 //! The changing state of a bucket, which threads share.
 
+use super::Refill;
 use super::level::Level;
 use crate::support::outage_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Latest, Observed, Timestamp};
-use std::time::Duration;
 
 /// The changing state of a bucket.
 #[derive(Debug)]
@@ -37,20 +37,6 @@ struct Rare {
     strategy: Option<outage_events::KeptName>,
 }
 
-/// An amount and a period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refill {
-    pub(super) amount: u32,
-    pub(super) every: Duration,
-}
-
-impl Refill {
-    /// Returns the number of the period that contains a point in time. Periods are counted from the origin of the clock.
-    const fn period(self, at: Timestamp) -> u128 {
-        at.since_origin().as_nanos() / self.every.as_nanos()
-    }
-}
-
 impl Rare {
     /// Returns the amount of all periods that have ended since the last call, each period once.
     ///
@@ -64,7 +50,7 @@ impl Rare {
         // After the clock was set back, refills continue from there. Otherwise they would stop until it has caught up.
         let since = went_back_to.unwrap_or(before);
         let ended = refill.period(now) - refill.period(since);
-        refill.amount.saturating_mul(u32::try_from(ended).unwrap_or(u32::MAX))
+        refill.amount().saturating_mul(u32::try_from(ended).unwrap_or(u32::MAX))
     }
 }
 

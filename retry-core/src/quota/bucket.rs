@@ -1,7 +1,7 @@
 //! The bucket of tokens.
 
-use super::RetryQuota;
-use super::balance::{Balance, Refill};
+use super::balance::Balance;
+use super::{Refill, RetryQuota};
 use crate::support::{InvalidSetting, Shared};
 use crate::time::{Clock, Timestamp};
 use std::time::Duration;
@@ -38,11 +38,6 @@ impl TokenBucket {
         Self::with(capacity, None)
     }
 
-    /// Creates a full bucket whose refill is known to be valid.
-    pub(crate) fn configured(capacity: u32, refill: Option<(u32, Duration)>) -> Self {
-        Self::with(capacity, refill.map(|(amount, every)| Refill { amount, every }))
-    }
-
     const fn with(capacity: u32, refill: Option<Refill>) -> Self {
         Self { capacity, refill, balance: Shared::new(Balance::full(capacity, refill)) }
     }
@@ -68,8 +63,7 @@ impl TokenBucket {
     /// ```
     #[must_use]
     pub const fn refill(self, amount: u32, every: Duration) -> Self {
-        assert!(!every.is_zero(), "invalid refill period: expected a duration longer than zero");
-        Self::with(self.capacity, Some(Refill { amount, every }))
+        Self::with(self.capacity, Some(Refill::new(amount, every)))
     }
 
     /// Sets a refill over time, like [`refill`](TokenBucket::refill).
@@ -78,16 +72,7 @@ impl TokenBucket {
     ///
     /// Returns an error if the period is zero.
     pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
-        Self::check_period(every)?;
-        Ok(self.refill(amount, every))
-    }
-
-    /// Checks the period of a refill.
-    pub(crate) fn check_period(every: Duration) -> Result<(), InvalidSetting> {
-        if every.is_zero() {
-            return Err(InvalidSetting::new("refill period", "0s", "a duration longer than zero"));
-        }
-        Ok(())
+        Ok(Self::with(self.capacity, Some(Refill::try_new(amount, every)?)))
     }
 
     /// Returns a full bucket with another capacity and the same refill.
@@ -95,17 +80,19 @@ impl TokenBucket {
         Self::with(capacity, self.refill)
     }
 
-    /// Returns the capacity and the refill that the bucket was created with.
-    pub(crate) fn at_start(&self) -> (u32, Option<(u32, Duration)>) {
-        (self.capacity, self.refill.map(|Refill { amount, every }| (amount, every)))
+    /// Returns the capacity and the refill that the bucket was created with, whatever [`reconfigure`](TokenBucket::reconfigure)
+    /// changed since.
+    pub const fn initial_settings(&self) -> (u32, Option<Refill>) {
+        (self.capacity, self.refill)
     }
 
     /// Returns the amount and the period of the refill, or `None` if there is none.
     pub fn refill_setting(&self) -> Option<(u32, Duration)> {
-        self.with_balance(|balance| balance.refill().map(|Refill { amount, every }| (amount, every)))
+        self.with_balance(|balance| balance.refill().map(|refill| (refill.amount(), refill.every())))
     }
 
     /// Returns the capacity.
+    #[inline]
     pub fn capacity(&self) -> u32 {
         self.with_balance(|balance| balance.level().capacity())
     }
@@ -114,21 +101,34 @@ impl TokenBucket {
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
     /// refund of another thread is made either before the change, in proportion, or after it, in full. A capacity that a
-    /// test guard sets is kept. A period of the refill is settled by the settings at its end; without a time, no period is
-    /// settled. Call [`note_change`](TokenBucket::note_change) afterwards, without a lock.
-    pub(crate) fn reconfigure(
-        &self,
-        capacity: u32,
-        refill: Option<(u32, Duration)>,
-        now: Option<Timestamp>,
-        costs_change: bool,
-    ) {
-        let refill = refill.map(|(amount, every)| Refill { amount, every });
+    /// test guard sets is kept.
+    ///
+    /// `now` is the current time of the [clock of operations](crate::parts::StrategyClock). A period of the refill is settled by the settings
+    /// at its end; without a time, no period is settled. `costs_change` says whether the costs of retries change as well, so that a
+    /// warning about a retry that the bucket could not pay for is outdated.
+    ///
+    /// Call [`note_change`](TokenBucket::note_change) afterwards, without a lock of your own.
+    ///
+    /// ```
+    /// use retry_core::quota::Refill;
+    /// use retry_core::{InvalidSetting, RetryQuota, TokenBucket, TokioTimer};
+    /// use std::time::Duration;
+    ///
+    /// let bucket = TokenBucket::new(100);
+    /// bucket.try_acquire(50, &TokioTimer);
+    /// let refill = Refill::try_new(10, Duration::from_secs(1))?;
+    /// bucket.reconfigure(20, Some(refill), None, false);
+    /// bucket.note_change();
+    /// assert_eq!((bucket.available(), bucket.capacity()), (10, 20));
+    /// # Ok::<(), InvalidSetting>(())
+    /// ```
+    pub fn reconfigure(&self, capacity: u32, refill: Option<Refill>, now: Option<Timestamp>, costs_change: bool) {
         self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill, now, costs_change));
     }
 
-    /// Warns that the bucket has recovered, if a change of its settings has this effect.
-    pub(crate) fn note_change(&self) {
+    /// Warns that the bucket has recovered, if a [change](TokenBucket::reconfigure) of its settings had this effect. This can call a
+    /// subscriber of `tracing`.
+    pub fn note_change(&self) {
         self.with_balance(Balance::note_change);
     }
 
@@ -159,8 +159,14 @@ impl RetryQuota for TokenBucket {
         self.with_balance(|balance| balance.refund(amount));
     }
 
+    #[inline]
     fn available(&self) -> u32 {
         self.with_balance(|balance| balance.level().available())
+    }
+
+    #[inline]
+    fn full_level(&self) -> Option<u32> {
+        Some(self.capacity())
     }
 
     fn is_low(&self) -> bool {

@@ -16,14 +16,16 @@ mod bucket;
 mod evidence;
 mod level;
 mod mode;
+mod refill;
+mod section;
 
 pub use bucket::TokenBucket;
 pub use evidence::{EvidenceQuota, QuotaKnowledge};
 pub use mode::QuotaMode;
+pub use refill::Refill;
+pub use section::ConfigSection;
 
 use crate::policy::RetryErrorType;
-#[cfg(feature = "config")]
-use crate::support::ConfigSection;
 use crate::time::Clock;
 use std::sync::Arc;
 
@@ -110,8 +112,8 @@ pub trait RetryQuota {
         self.refund(refund);
     }
 
-    /// Records that a retry succeeded. `paid` is the amount that was paid for it: 0 if the quota was not asked, as for a
-    /// throttled attempt of [`PacedRetryStrategy`](crate::PacedRetryStrategy). `refund` is the refund in the settings of
+    /// Records that a retry succeeded. `paid` is the amount that was paid for it: 0 if the quota was not asked, as for an
+    /// attempt that a limiter repeats [without a cost](crate::limit::Unpaid). `refund` is the refund in the settings of
     /// the strategy. The default calls [`refund`](RetryQuota::refund).
     #[inline]
     fn retry_succeeded(&self, paid: u32, refund: u32) {
@@ -126,7 +128,7 @@ pub trait RetryQuota {
         false
     }
 
-    /// Pays for a [hedge](crate::Hedge), a second attempt beside one that has not failed. Returns what was taken, or `None` if
+    /// Pays for a [hedge](crate#features), a second attempt beside one that has not failed. Returns what was taken, or `None` if
     /// there must be no hedge. Then nothing was taken.
     ///
     /// `cost` is the cost of an ordinary retry in the settings of the strategy. The default takes it with
@@ -152,6 +154,12 @@ pub trait RetryQuota {
         Some(self.available())
     }
 
+    /// Returns the level of the full quota, which is its capacity at present, for events and metrics. The default is `None`, which
+    /// means that it is not known.
+    fn full_level(&self) -> Option<u32> {
+        None
+    }
+
     /// Returns the state of the quota at present, for events and metrics. The default is `None`, which means that only
     /// the [`level`](RetryQuota::level) is known.
     fn mode(&self) -> Option<QuotaMode> {
@@ -167,21 +175,20 @@ pub trait RetryQuota {
         let _ = (cost, strategy);
     }
 
-    /// Returns the bucket whose capacity and refill a `RetryConfig` can set. The default is `None`, which means that the
-    /// settings of this quota are those of the code.
+    /// Returns the bucket whose capacity and refill a configuration can set, such as one of the crate `retry-config`. The default is
+    /// `None`, which means that the settings of this quota are those of the code.
     fn as_bucket(&self) -> Option<&TokenBucket> {
         None
     }
 
     /// Returns the hook for the quota's own section in the file of a configuration. The default is `None`, which means no
     /// section.
-    #[cfg(feature = "config")]
     fn section(&self) -> Option<&dyn ConfigSection> {
         None
     }
 
-    /// Returns the bucket if the quota owns it, to set its initial values.
-    #[doc(hidden)]
+    /// Returns the same bucket as [`as_bucket`](RetryQuota::as_bucket) if the quota owns it, so that a configuration can set its initial
+    /// values and replace it. The default is `None`: a bucket behind a pointer may be shared, and is changed while it is in use.
     fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
         None
     }
@@ -209,16 +216,13 @@ crate::support::forwarding! {
         #[inline]
         fn is_full(&self) -> bool;
         fn level(&self) -> Option<u32>;
+        fn full_level(&self) -> Option<u32>;
         fn mode(&self) -> Option<crate::quota::QuotaMode>;
         fn note_refusal(&self, cost: u32, strategy: Option<&str>);
         fn as_bucket(&self) -> Option<&crate::quota::TokenBucket>;
-        #[cfg(feature = "config")]
-        fn section(&self) -> Option<&dyn crate::support::ConfigSection>;
+        fn section(&self) -> Option<&dyn crate::quota::ConfigSection>;
     }
 }
-#[cfg(feature = "config")]
-pub(crate) use forward_quota;
-
 impl<Q: RetryQuota + ?Sized> RetryQuota for &Q {
     forward_quota! { self => **self }
 }

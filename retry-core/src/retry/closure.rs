@@ -1,9 +1,10 @@
 //! The forms of a retried closure: async or blocking, with or without a context.
 
 use crate::observe::{Event, OperationId};
-use crate::operation::{AttemptContext, Beginning, ContextState, Driver, Identified, OnRetry, Plain};
+use crate::operation::{AttemptContext, Beginning, ContextState, Driver, Identified, OnRetry, OnRetryOutput, Plain};
 use crate::policy::RetryDirective;
 use crate::time::Clock;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// A closure whose attempts block the thread; see [`retry_blocking`](crate::retry::retry_blocking).
@@ -56,9 +57,11 @@ pub trait Attempts: sealed::Sealed {
         Plain
     }
 
-    /// Calls the `on_retry` closure, if any, with a failure and its event.
+    /// Calls the `on_retry` closure, if any, with a failure and its event. Returns whether the operation goes on.
     #[doc(hidden)]
-    fn on_failure(&mut self, _: &Self::Outcome, _: &Event) {}
+    fn on_failure(&mut self, _: &Self::Outcome, _: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A retried closure that returns a future for each attempt. This trait is sealed.
@@ -235,7 +238,12 @@ impl<F: FnMut(AttemptContext) -> R, R> BlockingAttempts for Blocking<WithContext
 
 impl<F: sealed::Sealed, N> sealed::Sealed for WithOnRetry<F, N> {}
 
-impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for WithOnRetry<F, N> {
+impl<F, R, E, N, V> Attempts for WithOnRetry<F, N>
+where
+    F: Attempts<Outcome = Result<R, E>>,
+    N: FnMut(&E, &Event) -> V,
+    V: OnRetryOutput,
+{
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
@@ -243,15 +251,21 @@ impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts f
         OnRetry::new(state.beginning, |event| self.on_failure(outcome, event))
     }
 
-    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
-        self.attempts.on_failure(outcome, event);
-        if let Err(error) = outcome {
-            (self.on_retry)(error, event);
-        }
+    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) -> ControlFlow<()> {
+        // Both are called, even if the first one ends the operation.
+        let flow = self.attempts.on_failure(outcome, event);
+        let Err(error) = outcome else { return flow };
+        let own = (self.on_retry)(error, event).flow();
+        if flow.is_break() { flow } else { own }
     }
 }
 
-impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> AsyncAttempts for WithOnRetry<F, N> {
+impl<F, R, E, N, V> AsyncAttempts for WithOnRetry<F, N>
+where
+    F: AsyncAttempts<Outcome = Result<R, E>>,
+    N: FnMut(&E, &Event) -> V,
+    V: OnRetryOutput,
+{
     type Future = F::Future;
 
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Future {
@@ -261,7 +275,12 @@ impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Async
 
 impl<F: sealed::Sealed, N> sealed::Sealed for Blocking<WithOnRetry<F, N>> {}
 
-impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Blocking<WithOnRetry<F, N>> {
+impl<F, R, E, N, V> Attempts for Blocking<WithOnRetry<F, N>>
+where
+    F: Attempts<Outcome = Result<R, E>>,
+    N: FnMut(&E, &Event) -> V,
+    V: OnRetryOutput,
+{
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
@@ -269,13 +288,16 @@ impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts f
         OnRetry::new(state.beginning, |event| self.on_failure(outcome, event))
     }
 
-    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
-        self.0.on_failure(outcome, event);
+    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) -> ControlFlow<()> {
+        self.0.on_failure(outcome, event)
     }
 }
 
-impl<F: BlockingAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> BlockingAttempts
-    for Blocking<WithOnRetry<F, N>>
+impl<F, R, E, N, V> BlockingAttempts for Blocking<WithOnRetry<F, N>>
+where
+    F: BlockingAttempts<Outcome = Result<R, E>>,
+    N: FnMut(&E, &Event) -> V,
+    V: OnRetryOutput,
 {
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Outcome {
         self.0.attempts.attempt(&state.state, number, time_left)

@@ -6,10 +6,15 @@ use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::{Call, Decision, End, LimitsOn, OptionalObserver, Outcome, StateOf, TimeLimits, explored};
+use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings, misplaced};
+use crate::operation::{
+    Call, Decision, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, RunningLimits, StateOf, TimeLimits,
+    explored, textual,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
+use std::ops::ControlFlow;
 use std::task::Context;
 
 /// A call with a [hedge](Hedge). It is created by [`Retry::hedge`] and started by [`run`](HedgedRetry::run) or
@@ -17,8 +22,8 @@ use std::task::Context;
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run()` or `.report()`"]
 pub struct HedgedRetry<C> {
-    call: C,
-    hedge: &'static Hedge,
+    pub(super) call: C,
+    pub(super) hedge: &'static Hedge,
 }
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
@@ -106,7 +111,8 @@ where
             let attempt = |running: &mut Running<S, F, P, T, O, L>, number, time_left| {
                 running.call.function.attempt.attempt(&running.state, number, time_left)
             };
-            let end = hedging::drive(&mut running, &mut L::kept_outcome::<S::Token>(), hedge, attempt).await;
+            let end =
+                hedging::drive(&mut running, &mut L::Running::kept_outcome::<_, S::Token>(), hedge, attempt).await;
             conclude(started, &running.call.timer, end)
         }
     }
@@ -115,7 +121,7 @@ where
     fn begin<B>(self, start: impl Fn(&T) -> B) -> (B, Running<S, F, P, T, O, L>) {
         let call = self.call;
         let started = start(&call.timer);
-        let mut operation = call.call().begin(call.limits);
+        let mut operation = call.call().begin(call.limits.running());
         operation.set_unlimited(call.function.unlimited);
         let state = F::State::begin(&operation, &call.timer);
         (started, Running { call, operation, state })
@@ -125,11 +131,11 @@ where
 /// A call that has begun.
 struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L: TimeLimits> {
     call: Retry<S, F, P, T, O, L>,
-    operation: StateOf<S, L, O>,
+    operation: StateOf<S, L::Running, O>,
     state: F::State,
 }
 
-impl<S, F, P, T, O, L> Form<S, T, L, O, F::Outcome> for Running<S, F, P, T, O, L>
+impl<S, F, P, T, O, L> Form<S, T, L::Running, O, F::Outcome> for Running<S, F, P, T, O, L>
 where
     S: RetryStrategy,
     F: AsyncAttempts,
@@ -138,7 +144,7 @@ where
     L: LimitsOn<F::Outcome>,
     P: RetryPolicy<F::Outcome>,
 {
-    fn parts(&mut self) -> Parts<'_, S, T, L, O> {
+    fn parts(&mut self) -> Parts<'_, S, T, L::Running, O> {
         (self.call.call(), &mut self.operation)
     }
 
@@ -147,18 +153,58 @@ where
         self.call.call().buy_hedge(&mut self.operation)
     }
 
+    fn cut(
+        &mut self,
+        cut: <L::Running as RunningLimits>::Cut,
+        last: &mut impl KeptOutcome<F::Outcome>,
+    ) -> Option<ControlFlow<F::Outcome, F::Outcome>> {
+        Some(self.operation.cut(cut, last, |cut| self.call.limits.out_of_time(cut)))
+    }
+
     fn evaluate(&mut self, outcome: &Outcome<F::Outcome>) -> RetryDirective {
         self.call.call().evaluate(&mut self.operation, &self.call.policy, outcome)
     }
 
     #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
     #[inline(always)]
-    fn settle(&mut self, directive: Option<RetryDirective>, outcome: &Outcome<F::Outcome>) -> Decision {
+    fn settle(
+        &mut self,
+        directive: Option<RetryDirective>,
+        outcome: &Outcome<F::Outcome>,
+        _: &impl KeptOutcome<F::Outcome>,
+    ) -> Decision {
         let Self { call, operation, state } = self;
-        let Retry { function: Function { strategy, attempt, name, .. }, timer, observer, .. } = call;
+        let Retry { function: Function { strategy, attempt, name, .. }, policy, timer, observer, .. } = call;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = directive.map(|directive| state.remember(directive));
         let driver = explored::driver(outcome, |outcome| attempt.driver(state, outcome));
-        operation.settle_or_end(call, directive, driver)
+        operation.settle_or_end(call, directive, textual(driver, policy, outcome))
+    }
+}
+
+// Methods that it does not have, with messages that say what to write.
+impl<C> HedgedRetry<C> {
+    misplaced! { StrategySettings: backoff(base: A, cap: B) jitter(jitter: A) }
+    misplaced! { ClosureForTheEnd: on_end(on_end: A) }
+    misplaced! {
+        SettingsAfterHedge:
+        idempotent(idempotent: A)
+        when(when: A)
+        retry_after(retry_after: A)
+        policy(policy: A)
+        weight(weight: A)
+        used(used: A)
+        observer(observer: A)
+        name(name: A)
+        on_retry(on_retry: A)
+        timer(timer: A)
+        max_time(time: A)
+        deadline(deadline: A)
+        attempt_timeout(time: A)
+        timed_out(timed_out: A)
+        max_attempts(attempts: A)
+        try_max_attempts(attempts: A)
+        unlimited_attempts()
+        stop(stop: A)
     }
 }

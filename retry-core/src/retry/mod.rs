@@ -14,12 +14,210 @@
 //!     .await
 //! # }
 //! ```
+//!
+//! # What rustc says about closures
+//!
+//! Some messages about closures and their futures do not name the cause. They come from rustc, not from this library.
+//!
+//! ## async closure does not implement `FnMut` because it captures state from its environment
+//!
+//! The future of each attempt borrows something that belongs to the closure: a variable that the closure changes, a `&mut` reference,
+//! or a value that was moved into it. So the closure could not be called again while that future exists.
+//!
+//! ```compile_fail
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # async fn send(attempt: u32) -> Result<(), Failed> { Ok(()) }
+//! # async fn example() -> Result<(), Failed> {
+//! let mut attempt = 0;
+//! let call = retry(&STORE, async || {
+//!     attempt += 1;
+//!     send(attempt).await
+//! });
+//! call.run().await
+//! # }
+//! ```
+//!
+//! Change the variable before the future is made, in a closure that returns the future:
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # async fn send(attempt: u32) -> Result<(), Failed> { Ok(()) }
+//! # async fn example() -> Result<(), Failed> {
+//! let mut attempt = 0;
+//! let call = retry(&STORE, || {
+//!     attempt += 1;
+//!     send(attempt)
+//! });
+//! call.run().await
+//! # }
+//! ```
+//!
+//! A value that was moved into the closure, as by `async move || fetch(&body).await`, has the same message. Without the `move`, the
+//! future borrows the variable outside of the closure:
+//!
+//! ```compile_fail
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # async fn fetch(body: &str) -> Result<(), Failed> { Ok(()) }
+//! async fn post(body: String) -> Result<(), Failed> {
+//!     retry(&STORE, async move || fetch(&body).await).run().await
+//! }
+//! ```
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # async fn fetch(body: &str) -> Result<(), Failed> { Ok(()) }
+//! async fn post(body: String) -> Result<(), Failed> {
+//!     retry(&STORE, async || fetch(&body).await).run().await
+//! }
+//! ```
+//!
+//! An attempt that needs a `&mut` reference, such as a connection, is possible with the attribute
+//! [`retryable`](macro@crate::retryable), which reborrows it for each attempt, or behind a lock, as [`retry()`] shows.
+//!
+//! ```compile_fail
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Connection;
+//! # impl Connection { async fn send(&mut self, row: &str) -> Result<(), Failed> { Ok(()) } }
+//! async fn send(connection: &mut Connection, row: &str) -> Result<(), Failed> {
+//!     retry(&STORE, async || connection.send(row).await).run().await
+//! }
+//! ```
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retryable};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Connection;
+//! # impl Connection { async fn send(&mut self, row: &str) -> Result<(), Failed> { Ok(()) } }
+//! #[retryable(strategy = STORE)]
+//! async fn send(connection: &mut Connection, row: &str) -> Result<(), Failed> {
+//!     connection.send(row).await
+//! }
+//! ```
+//!
+//! ## implementation of `AsyncFn` is not general enough
+//!
+//! Your own function takes an `impl AsyncFn(&str)`, which must accept a `&str` of any lifetime. A plain closure that returns a future
+//! accepts one lifetime only, and the notes of the message say `` `AsyncFn<(&'1 str,)>`, for any lifetime ``.
+//!
+//! ```compile_fail
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Client;
+//! # impl Client { async fn get(&self, key: &str) -> Result<u32, Failed> { Ok(1) } }
+//! async fn with_retry(call: impl AsyncFn(&str) -> Result<u32, Failed>) -> Result<u32, Failed> {
+//!     retry(&STORE, || call("key")).run().await
+//! }
+//!
+//! # async fn example(client: Client) -> Result<u32, Failed> {
+//! with_retry(|key| client.get(key)).await
+//! # }
+//! ```
+//!
+//! Write an async closure, or pass an `async fn` by its name:
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Client;
+//! # impl Client { async fn get(&self, key: &str) -> Result<u32, Failed> { Ok(1) } }
+//! # async fn with_retry(call: impl AsyncFn(&str) -> Result<u32, Failed>) -> Result<u32, Failed> {
+//! #     retry(&STORE, || call("key")).run().await
+//! # }
+//! # async fn example(client: Client) -> Result<u32, Failed> {
+//! with_retry(async |key| client.get(key).await).await
+//! # }
+//! ```
+//!
+//! ## implementation of `Send` is not general enough
+//!
+//! A spawned task contains a future of an `impl AsyncFn(&str)` whose closure borrows a variable. rustc asks whether that future is `Send`
+//! for every lifetime, and can't prove it. The message names the borrowed type, such as `&'0 Client`.
+//!
+//! ```compile_fail
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Client;
+//! # impl Client { async fn get(&self, key: &str) -> Result<u32, Failed> { Ok(1) } }
+//! async fn with_retry(call: impl AsyncFn(&str) -> Result<u32, Failed>) -> Result<u32, Failed> {
+//!     retry(&STORE, || call("key")).run().await
+//! }
+//!
+//! # fn example(client: Client) {
+//! tokio::spawn(async move { with_retry(async |key| client.get(key).await).await });
+//! # }
+//! ```
+//!
+//! Let your function take a closure without arguments, as [`retry()`] does. The closure then borrows what it needs, also what was an
+//! argument before:
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Client;
+//! # impl Client { async fn get(&self, key: &str) -> Result<u32, Failed> { Ok(1) } }
+//! async fn with_retry<F>(call: impl FnMut() -> F) -> Result<u32, Failed>
+//! where
+//!     F: Future<Output = Result<u32, Failed>>,
+//! {
+//!     retry(&STORE, call).run().await
+//! }
+//!
+//! # fn example(client: Client) {
+//! tokio::spawn(async move { with_retry(|| client.get("key")).await });
+//! # }
+//! ```
+//!
+//! Or move an owned value into the closure, so that it borrows nothing outside of itself:
+//!
+//! ```
+//! # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! # use std::sync::Arc;
+//! # #[derive(RetryInfo)]
+//! # struct Failed;
+//! # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+//! # struct Client;
+//! # impl Client { async fn get(&self, key: &str) -> Result<u32, Failed> { Ok(1) } }
+//! # async fn with_retry(call: impl AsyncFn(&str) -> Result<u32, Failed>) -> Result<u32, Failed> {
+//! #     retry(&STORE, || call("key")).run().await
+//! # }
+//! # fn example(client: Arc<Client>) {
+//! let client = Arc::clone(&client);
+//! tokio::spawn(async move { with_retry(async move |key| client.get(key).await).await });
+//! # }
+//! ```
 
 mod closure;
+#[cfg(feature = "hedges")]
 mod hedged;
 mod misplaced;
 mod options;
 mod run;
+mod stoppable;
 mod used;
 
 mod when;
@@ -27,13 +225,21 @@ mod when;
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};
 #[doc(hidden)]
 pub use closure::{AttemptState, Started};
+#[cfg(feature = "hedges")]
 pub use hedged::HedgedRetry;
+pub use stoppable::StoppableRetry;
 pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 
+pub use crate::operation::{
+    AtMost, CutOnStop, Limited, LimitsOn, OnRetryOutput, OptionalObserver, TimeLimits, Unlimited, Unobserved,
+    WithTimedOut,
+};
 #[doc(hidden)]
-pub use crate::operation::{Beginning, Identified, NoSleep, ObservedState, RunAttempt, StopHandle, UnobservedId};
-pub use crate::operation::{Limited, LimitsOn, OptionalObserver, TimeLimits, Unlimited, Unobserved};
+pub use crate::operation::{
+    AttemptSleep, Beginning, Identified, NoSleep, ObservedState, OwnStop, RunAttempt, RunningLimits, SleepOrStop,
+    StopHandle, UnobservedId,
+};
 
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;

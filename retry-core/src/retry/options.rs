@@ -3,12 +3,16 @@
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
 use super::used::UsedPolicy;
 use super::when::{NoRetryAfter, WhenPolicy};
-use super::{Function, Limited, Retry, TimeLimits};
+use super::{Function, Retry, TimeLimits, WithTimedOut};
 use crate::observe::{Event, Observer};
-use crate::operation::{Name, Stop};
+use crate::operation::{Name, OnRetryOutput, Stop};
 use crate::policy::{StandardRetryPolicy, Usage};
 use crate::strategy::Weighted;
-use crate::time::{BlockingTimer, Timer, Timestamp};
+use crate::support::InvalidSetting;
+use crate::time::deadline::AcceptedDeadline;
+use crate::time::{BlockingTimer, TimedOut, Timer};
+use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
@@ -22,7 +26,7 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// Sets a closure that decides which errors are retried. Use it for error types that don't implement
     /// [`RetryInfo`](trait@crate::RetryInfo).
     ///
-    /// The closure replaces the policy and decides alone: `idempotent(false)` prevents a [hedge](Retry::hedge), but no retry of an
+    /// The closure replaces the policy and decides alone: `idempotent(false)` prevents a [hedge](crate#features), but no retry of an
     /// error for which the closure returns `true`. Each error has the class
     /// [`RetryErrorType::Other`](crate::RetryErrorType::Other). To distinguish throttling and timeouts, write a
     /// [policy](Retry::policy).
@@ -52,7 +56,7 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
 impl<S, F, W, H, T, O, L> Retry<S, F, WhenPolicy<W, H>, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice. The closure of [`when`](Retry::when) still
     /// decides alone about errors, so with `false`, let it accept only errors of requests that were not carried out. There is
-    /// no [hedge](Retry::hedge) then.
+    /// no [hedge](crate#features) then.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.policy.idempotent = Some(idempotent);
         self
@@ -109,14 +113,12 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets the weight of the operation, for a limit on the [sum of weights](crate::limit::PacedLimiter#weights). Without it, an
+    /// Sets the weight of the operation, for a limit on the [sum of weights](crate::strategy::Weighted). Without it, an
     /// operation weighs 1.
     ///
     /// ```
     /// # use retry_core::RetryInfo;
-    /// use retry_core::limit::{PacedLimiter, Weights};
-    /// use retry_core::strategy::LimitedRetryStrategy;
-    /// use retry_core::{StandardRetryStrategy, retry};
+    /// use retry_core::{RetryStrategy, retry};
     ///
     /// # #[derive(Debug, RetryInfo)]
     /// # struct Failed;
@@ -124,14 +126,12 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # async fn complete(prompt: &str) -> Result<Completion, Failed> {
     /// #     Ok(Completion { total_tokens: 7 })
     /// # }
-    /// static LLM: LimitedRetryStrategy<PacedLimiter<Weights>> =
-    ///     LimitedRetryStrategy::with_limiter(
-    ///         StandardRetryStrategy::new(),
-    ///         PacedLimiter::of_weights(),
-    ///     );
-    ///
-    /// # async fn example(prompt: &str, tokens: u32) -> Result<Completion, Failed> {
-    /// retry(&LLM, || complete(prompt))
+    /// // The strategy has a limit on tokens per minute.
+    /// # async fn example<S>(llm: &S, prompt: &str, tokens: u32) -> Result<Completion, Failed>
+    /// # where
+    /// #     S: RetryStrategy,
+    /// # {
+    /// retry(llm, || complete(prompt))
     ///     .weight(tokens)
     ///     // The weight was an estimate. The answer says what was used.
     ///     .used(|outcome| outcome.as_ref().ok().map(|completion| completion.total_tokens))
@@ -164,9 +164,25 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets the name of the call in events. The default is the path of the closure.
-    pub fn name(mut self, name: &'static str) -> Self {
-        self.function.name = Name::Given(name);
+    /// Sets the name of the call in events, metrics and the records of a test guard: a `&'static str`, a `String` or a `Cow` of both.
+    /// The default is the path of the closure.
+    ///
+    /// Metrics have a series for each name, so take owned names from a small set, such as shards or regions, and put no ids or keys in
+    /// them. Each text is kept until the process ends, once. At most 1,024 owned names are kept; a call with another one has the name
+    /// `other`.
+    ///
+    /// ```
+    /// # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// # async fn fetch(region: &str) -> Result<(), Failed> { Ok(()) }
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// # async fn example(region: &str) -> Result<(), Failed> {
+    /// retry(&STORE, || fetch(region)).name(format!("fetch {region}")).run().await
+    /// # }
+    /// ```
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.function.name = Name::given(name);
         self
     }
 
@@ -181,9 +197,9 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    fn within<M>(self, limits: M) -> Retry<S, F, P, T, O, M> {
-        let Self { function, policy, timer, observer, limits: _ } = self;
-        Retry { function, policy, timer, observer, limits }
+    pub(super) fn within<M>(self, within: impl FnOnce(L) -> M) -> Retry<S, F, P, T, O, M> {
+        let Self { function, policy, timer, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits: within(limits) }
     }
 }
 
@@ -192,10 +208,17 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     ///
     /// If a retry follows, the event is [`RetryScheduled`](crate::EventKind::RetryScheduled), which has a
     /// [delay](crate::EventKind::delay). After the last failure it is [`Stopped`](crate::EventKind::Stopped), which has
-    /// none.
+    /// a [reason](crate::EventKind::reason).
+    ///
+    /// It is also called when a [stop](Retry::stop) or a time limit ends the call before its first attempt. The number of the attempt is 0
+    /// then.
     ///
     /// The closure is not called for an `Ok` that the policy classifies as a failure. An [`Observer`] gets all events
     /// and can serve many calls, but it does not get the error.
+    ///
+    /// The closure returns `()`, or a [`ControlFlow<()>`](std::ops::ControlFlow). With `Break`, no retry follows: the call returns the error,
+    /// the cost of the retry is refunded, and the reason is [`RetryError::GivenUp`](crate::RetryError::GivenUp). The closure is not called
+    /// again. After the last failure, `Break` changes nothing.
     ///
     /// ```
     /// # use std::io;
@@ -212,10 +235,32 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// call.run().await
     /// # }
     /// ```
-    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, WithOnRetry<F, N>, P, T, O, L>
+    ///
+    /// A program that must not wait for long gives up after three warnings:
+    ///
+    /// ```
+    /// # use std::io;
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// # async fn connect() -> io::Result<()> { Ok(()) }
+    /// # async fn example() -> io::Result<()> {
+    /// use std::ops::ControlFlow;
+    ///
+    /// let call = retry(&STORE, || connect()).when(|_| true).unlimited_attempts();
+    /// let mut warnings = 0;
+    /// let call = call.on_retry(|error, _| {
+    ///     eprintln!("no connection: {error}");
+    ///     warnings += 1;
+    ///     if warnings < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    /// });
+    /// call.run().await
+    /// # }
+    /// ```
+    pub fn on_retry<R, E, N, V>(self, on_retry: N) -> Retry<S, WithOnRetry<F, N>, P, T, O, L>
     where
         F: Attempts<Outcome = Result<R, E>>,
-        N: FnMut(&E, &Event),
+        N: FnMut(&E, &Event) -> V,
+        V: OnRetryOutput,
     {
         self.with_attempts(|attempts| WithOnRetry { attempts, on_retry })
     }
@@ -227,12 +272,13 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
 }
 
 impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
-    /// Sets a closure that is called after each failure, with the error and an event, as for async calls.
+    /// Sets a closure that is called after each failure, with the error and an event, and can end the call, as for async calls.
     #[expect(clippy::type_complexity, reason = "each part is a named choice of the user")]
-    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<WithOnRetry<Blocking<F>, N>>, P, T, O, L>
+    pub fn on_retry<R, E, N, V>(self, on_retry: N) -> Retry<S, Blocking<WithOnRetry<Blocking<F>, N>>, P, T, O, L>
     where
         Blocking<F>: Attempts<Outcome = Result<R, E>>,
-        N: FnMut(&E, &Event),
+        N: FnMut(&E, &Event) -> V,
+        V: OnRetryOutput,
     {
         self.with_attempts(|attempts| Blocking(WithOnRetry { attempts, on_retry }))
     }
@@ -245,11 +291,12 @@ impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
 
 impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets the time limit of the whole call: attempts, backoff, and waits for a limiter. An async call starts with its
-    /// first poll. The default is no limit.
+    /// first poll. The limit is a `Duration`, or an `Option` of one in which `None` means no limit, as is the default.
     ///
     /// The limit is hard: no wait ends after it, and an attempt that is running when the limit is over is cut. The call
     /// then ends with [`RetryError::MaxTime`](crate::RetryError::MaxTime). It returns the last outcome, which can be an
-    /// `Ok`, or a [`TimedOut`](crate::TimedOut) if there is none.
+    /// `Ok`, or a [`TimedOut`] if there is none, converted to the error type by `From<TimedOut>` or by the closure of
+    /// [`timed_out`](Retry::timed_out).
     ///
     /// An attempt that has an outcome at its last poll is not cut. An attempt that blocks its thread can't be cut. A
     /// limit of zero leaves one poll.
@@ -274,13 +321,32 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5)).run().await
     /// # }
     /// ```
-    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, L::Limited> {
-        let limits = self.limits.with_max_time(time);
-        self.within(limits)
+    ///
+    /// A limit from a configuration that may have none:
+    ///
+    /// ```
+    /// # use std::io;
+    /// # use std::time::Duration;
+    /// # use retry_core::{PatientRetryStrategy, retry};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// struct Config {
+    ///     max_time: Option<Duration>,
+    /// }
+    ///
+    /// # async fn fetch() -> io::Result<()> { Ok(()) }
+    /// async fn get(config: &Config) -> io::Result<()> {
+    ///     let call = retry(&STORE, || fetch())
+    ///         .when(|error: &io::Error| error.kind() == io::ErrorKind::TimedOut);
+    ///     call.max_time(config.max_time).run().await
+    /// }
+    /// ```
+    pub fn max_time(self, time: impl Into<Option<Duration>>) -> Retry<S, F, P, T, O, L::Limited> {
+        self.within(|limits| limits.with_max_time(time.into()))
     }
 
     /// Sets the deadline of the whole call: an [`Instant`](std::time::Instant) of the standard library or of tokio, or
-    /// a [`Timestamp`].
+    /// a [`Timestamp`](crate::time::Timestamp), or an `Option` of one of them in which `None` means no deadline, as is the default. A generic function passes a `T`
+    /// with `T: Into<Timestamp>`.
     ///
     /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one applies. A deadline in
     /// the past leaves one poll. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
@@ -303,22 +369,22 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// retry(&STORE, || fetch(2)).deadline(deadline).run().await
     /// # }
     /// ```
-    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, L::Limited> {
-        let limits = self.limits.with_deadline(deadline.into());
-        self.within(limits)
+    pub fn deadline(self, deadline: impl AcceptedDeadline) -> Retry<S, F, P, T, O, L::Limited> {
+        self.within(|limits| limits.with_deadline(deadline.accept()))
     }
 
-    /// Sets the time limit of each attempt. The default is no limit. With any time limit, the last outcome is kept while the call waits, so
+    /// Sets the time limit of each attempt: a `Duration`, or an `Option` of one in which `None` means no limit, as is the
+    /// default. With any time limit, the last outcome is kept while the call waits, so
     /// its future is `Send` only if the outcome is.
     ///
-    /// The outcome of an attempt that is cut is a [`TimedOut`](crate::TimedOut), which the policy classifies like any
+    /// The outcome of an attempt that is cut is a [`TimedOut`], which the policy classifies like any
     /// other outcome. A limit of zero allows one poll of each attempt.
     ///
     /// See [`max_time`](Retry::max_time) for an example with both limits.
     ///
     /// # The type of the call
     ///
-    /// The last type parameter of the call becomes [`Limited`] with the first limit. Code that is generic over the limits
+    /// The last type parameter of the call becomes [`Limited`](super::Limited) with the first limit. Code that is generic over the limits
     /// names [`L::Limited`](TimeLimits::Limited):
     ///
     /// ```
@@ -352,12 +418,45 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.run().await
     /// # }
     /// ```
-    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::Limited>
+    pub fn attempt_timeout(self, time: impl Into<Option<Duration>>) -> Retry<S, F, P, T, O, L::Limited>
     where
         F: AsyncAttempts,
     {
-        let limits = self.limits.with_attempt_timeout(time);
-        self.within(limits)
+        self.within(|limits| limits.with_attempt_timeout(time.into()))
+    }
+
+    /// Sets a closure that makes the error of the call where a time limit or a [`Stop`] leaves it without an outcome, for an error type
+    /// without `From<TimedOut>`, such as one of another crate. It can be set before or after the limits.
+    ///
+    /// The outcome is an error with what the closure returns. After an [`attempt_timeout`](Retry::attempt_timeout), the policy classifies
+    /// it like any other outcome. If it is [unknown](crate::RetryErrorType::Unknown) to the policy, it is classified as the
+    /// [`TimedOut`] itself: as a timeout.
+    ///
+    /// ```
+    /// # use retry_core::{ChainPolicy, PatientRetryStrategy, TimedOut, retry};
+    /// # use std::fmt;
+    /// # use std::time::Duration;
+    /// # static API: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// # /// An error of another crate.
+    /// # #[derive(Debug)]
+    /// # struct Status(String);
+    /// # impl Status { fn deadline_exceeded(text: String) -> Self { Self(text) } }
+    /// # impl fmt::Display for Status {
+    /// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) }
+    /// # }
+    /// # impl std::error::Error for Status {}
+    /// # async fn fetch() -> Result<(), Status> { Ok(()) }
+    /// # async fn example() -> Result<(), Status> {
+    /// let call = retry(&API, || fetch()).policy(ChainPolicy::new()).max_time(Duration::from_secs(30));
+    /// call.timed_out(|timed_out| Status::deadline_exceeded(timed_out.to_string())).run().await
+    /// # }
+    /// ```
+    pub fn timed_out<R, E, C>(self, timed_out: C) -> Retry<S, F, P, T, O, WithTimedOut<L, C>>
+    where
+        F: Attempts<Outcome = Result<R, E>>,
+        C: Fn(TimedOut) -> E + Clone,
+    {
+        self.within(|limits| WithTimedOut::new(limits, timed_out))
     }
 
     /// Lets the call make any number of attempts, for a program that must not give up, such as one that waits for its database at the
@@ -381,13 +480,81 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// ```
     pub fn unlimited_attempts(mut self) -> Self {
         self.function.unlimited = true;
-        self
+        self.within(L::without_max_attempts)
+    }
+
+    /// Lets the call make fewer attempts than the strategy allows, the first one included: 1 means no retries. The number is a `u32`, or an
+    /// `Option` of one in which `None` means the number of the strategy. The backoff and the quota are those of the strategy.
+    ///
+    /// The lower one of the two numbers applies, so a higher one than that of the strategy changes nothing. Each attempt counts, also one
+    /// that a limiter repeats without counting it, and a [hedge](crate#features). The call ends with
+    /// [`RetryError::MaxAttempts`](crate::RetryError::MaxAttempts), and pays nothing for a retry that is not made. Of this and
+    /// [`unlimited_attempts`](Retry::unlimited_attempts), the last one applies.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the number is 0. For a number that is known only at run time, use [`try_max_attempts`](Retry::try_max_attempts).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    ///
+    /// # async fn example() -> Result<(), Failed> {
+    /// // A user waits for this call, so it tries twice. Other calls of the store try up to ten times.
+    /// retry(&STORE, || fetch()).max_attempts(2).run().await
+    /// # }
+    /// ```
+    pub fn max_attempts(self, attempts: impl Into<Option<u32>>) -> Retry<S, F, P, T, O, L::AtMost> {
+        let attempts = attempts.into();
+        assert!(
+            attempts != Some(0),
+            "invalid max_attempts: expected at least 1, since it counts the first attempt too"
+        );
+        self.at_most(attempts.and_then(NonZeroU32::new))
+    }
+
+    /// Lets the call make fewer attempts than the strategy allows, as [`max_attempts`](Retry::max_attempts) does.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number is 0.
+    ///
+    /// ```
+    /// # use retry_core::{InvalidSetting, PatientRetryStrategy, retry_blocking};
+    /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// # fn example(attempts: u32) -> Result<(), InvalidSetting> {
+    /// let call = retry_blocking(&STORE, || std::fs::read("config")).try_max_attempts(attempts)?;
+    /// # drop(call);
+    /// # Ok(())
+    /// # }
+    /// # assert!(example(1).is_ok());
+    /// assert!(example(0).is_err());
+    /// ```
+    #[expect(clippy::type_complexity, reason = "each part is a named choice of the user")]
+    pub fn try_max_attempts(
+        self,
+        attempts: impl Into<Option<u32>>,
+    ) -> Result<Retry<S, F, P, T, O, L::AtMost>, InvalidSetting> {
+        match attempts.into() {
+            Some(0) => Err(InvalidSetting::of_no_attempts()),
+            attempts => Ok(self.at_most(attempts.and_then(NonZeroU32::new))),
+        }
+    }
+
+    fn at_most(mut self, attempts: Option<NonZeroU32>) -> Retry<S, F, P, T, O, L::AtMost> {
+        self.function.unlimited &= attempts.is_none();
+        self.within(|limits| limits.with_max_attempts(attempts))
     }
 
     /// Sets a handle that ends the call in a shutdown; see [`Stop`].
     ///
-    /// The error type must implement `From<TimedOut>`, because the call can be stopped before its first attempt. `io::Error`
-    /// and `anyhow::Error` do. The last outcome is kept while the call waits, so its future is `Send` only if the outcome is.
+    /// The error type must implement `From<TimedOut>`, or the call have a closure for [`timed_out`](Retry::timed_out), because the call can
+    /// be stopped before its first attempt. `io::Error` and `anyhow::Error` implement it. The last outcome is kept while the call waits, so its future is `Send` only if the outcome is.
     ///
     /// ```
     /// use retry_core::{PatientRetryStrategy, Stop, retry_blocking};
@@ -402,8 +569,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// # STOP.stop();
     /// # let stream = call.run();
     /// ```
-    pub fn stop(self, stop: &Stop) -> Retry<S, F, P, T, O, Limited<&Stop>> {
-        let limits = self.limits.with_stop(stop);
-        self.within(limits)
+    pub fn stop(self, stop: &Stop) -> Retry<S, F, P, T, O, L::Stoppable<'_>> {
+        self.within(|limits| limits.with_stop(stop))
     }
 }

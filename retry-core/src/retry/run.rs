@@ -4,7 +4,8 @@ use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAt
 use super::{Function, Retry};
 use crate::observe::Report;
 use crate::operation::{
-    Call, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, Place, StateOf, TimeLimits, explored,
+    Call, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, Place, RunAttempt, RunningLimits, StateOf, TimeLimits,
+    explored, textual,
 };
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
@@ -66,9 +67,10 @@ where
     ) -> impl Future<Output = R> {
         async move {
             let started = start(&self.timer);
-            let mut operation = self.call().begin(self.limits);
+            let mut operation = self.call().begin(self.limits.running());
             operation.set_unlimited(self.function.unlimited);
-            let (mut state, mut last) = (F::State::begin(&operation, &self.timer), L::kept_outcome::<S::Token>());
+            let (mut state, mut last) =
+                (F::State::begin(&operation, &self.timer), L::Running::kept_outcome::<_, S::Token>());
             let end = loop {
                 // A `while let` would store the references to the timer and the observer in the future across the
                 // await.
@@ -91,10 +93,10 @@ where
                     let (number, time_left) = (operation.attempts(), operation.time_left());
                     let (attempt, state) = (&mut self.function.attempt, &state);
                     let make = move || place.run(attempt.attempt(state, number, time_left));
-                    L::run_attempt(deadline, pin!(sleep), make).await
+                    L::Running::run_attempt(deadline, pin!(sleep), make).await
                 };
                 if let ControlFlow::Break(end) =
-                    self.conclude(&mut operation, &mut state, &mut last, L::outcome(attempted))
+                    self.conclude(&mut operation, &mut state, &mut last, L::Running::outcome(attempted))
                 {
                     break end;
                 }
@@ -139,10 +141,10 @@ where
     where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
     {
-        let mut operation = self.call().begin(self.limits);
+        let mut operation = self.call().begin(self.limits.running());
         operation.set_unlimited(self.function.unlimited);
         let mut state = <Blocking<F> as Attempts>::State::begin(&operation, &self.timer);
-        let mut last = L::kept_outcome::<S::Token>();
+        let mut last = L::Running::kept_outcome::<_, S::Token>();
         loop {
             let cut = self.call().block(&mut operation);
             if let Some(outcome) = operation.unrecovered(&mut last) {
@@ -183,12 +185,12 @@ where
     #[inline]
     fn conclude(
         &mut self,
-        operation: &mut StateOf<S, L, O>,
+        operation: &mut StateOf<S, L::Running, O>,
         state: &mut F::State,
         last: &mut impl KeptOutcome<F::Outcome>,
-        attempted: Result<Outcome<F::Outcome>, L::Cut>,
+        attempted: Result<Outcome<F::Outcome>, <L::Running as RunningLimits>::Cut>,
     ) -> ControlFlow<End<F::Outcome>> {
-        let (outcome, is_over) = StateOf::<S, L, O>::attempted(attempted, last);
+        let (outcome, is_over) = operation.attempted(attempted, last, |cut| self.limits.out_of_time(cut));
         self.settle(operation, state, last, outcome, is_over)
     }
 
@@ -196,7 +198,7 @@ where
     #[inline]
     fn settle(
         &mut self,
-        operation: &mut StateOf<S, L, O>,
+        operation: &mut StateOf<S, L::Running, O>,
         state: &mut F::State,
         last: &mut impl KeptOutcome<F::Outcome>,
         outcome: Outcome<F::Outcome>,
@@ -208,7 +210,7 @@ where
         let decision = operation.settle_or_end(
             call,
             directive.map(|directive| state.remember(directive)),
-            explored::driver(&outcome, |outcome| attempt.driver(state, outcome)),
+            textual(explored::driver(&outcome, |outcome| attempt.driver(state, outcome)), policy, &outcome),
         );
         operation.finish(call, decision, last, outcome)
     }

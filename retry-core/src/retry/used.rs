@@ -34,6 +34,10 @@ impl<R, W: Into<Usage>, P: RetryPolicy<R>, U: Fn(&R) -> W> RetryPolicy<R> for Us
         self.policy.is_idempotent()
     }
 
+    fn __text(&self, outcome: &R) -> Option<String> {
+        self.policy.__text(outcome)
+    }
+
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R> {
         self.policy.__no_answer(failure)
     }

@@ -185,7 +185,7 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     forward_strategy! {
         self => self.0;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, record_progress, weigh, used, ready, acquire_hedge,
         release, refused_delay, empty_token
     }
 
@@ -218,6 +218,10 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     fn record_success(&self, token: ErasedToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         self.0.record_success(token.into_inner()?, success, clock)
+    }
+
+    fn record_progress(&self, token: ErasedToken, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
+        self.0.record_progress(token.into_inner()?, clock).map(ErasedToken::new)
     }
 
     fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {

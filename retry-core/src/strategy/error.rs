@@ -10,7 +10,8 @@ use std::fmt;
 pub enum RetryError {
     /// The policy decided that a retry would not help or is not safe.
     NotRetryable,
-    /// The request can't be cloned, so it can't be sent again. Only the layer for `tower` returns this.
+    /// The request can't be cloned, so it can't be sent again. The layer of `retry-tower` returns this, and a driver that calls
+    /// [`not_repeatable`](crate::drive::Operation::not_repeatable).
     NotRepeatable,
     /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled) and
     /// [`without_retries`](crate::without_retries).
@@ -20,11 +21,14 @@ pub enum RetryError {
     /// The server asked for a longer wait than `max_retry_after` allows.
     RetryAfterTooLong,
     /// The `max_time` or `deadline` of the operation is over, or would be before the next attempt; see
-    /// [`Failure::remaining`](crate::Failure::remaining). Or the `max_throttled_time` of a
-    /// [`PacedRetryStrategy`](crate::PacedRetryStrategy) is over.
+    /// [`Failure::remaining`](crate::Failure::remaining). Or the time of a limiter for retries without a
+    /// cost [is over](crate::limit::Unpaid::is_over).
     MaxTime,
     /// The operation was stopped by its [`Stop`](crate::Stop).
     Stopped,
+    /// The program gave up in place of the retry: its [`on_retry`](crate::Retry::on_retry) returned
+    /// [`ControlFlow::Break`](std::ops::ControlFlow), or its driver called [`give_up`](crate::drive::Operation::give_up).
+    GivenUp,
     /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
     /// The quota couldn't pay for the retry, and the operation waited for the service without success: there was no evidence in time that it
@@ -47,6 +51,7 @@ impl RetryError {
             Self::RetryAfterTooLong => "retry_after_too_long",
             Self::MaxTime => "max_time",
             Self::Stopped => "stopped",
+            Self::GivenUp => "given_up",
             Self::QuotaExhausted => "quota_exhausted",
             Self::NoRecovery => "no_recovery",
             Self::ForeignToken => "foreign_token",
@@ -67,6 +72,7 @@ impl fmt::Display for RetryError {
                 "`max_time`, `deadline` or `max_throttled_time` is over, or would be before the next attempt"
             }
             Self::Stopped => "the operation was stopped",
+            Self::GivenUp => "the program gave up",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::NoRecovery => "the service did not recover while the operation waited for it",
             Self::ForeignToken => "the token was issued by another strategy",

@@ -3,6 +3,7 @@
 use crate::error::RetryInfo;
 use crate::policy::{RetryDirective, RetryErrorType, StandardRetryPolicy};
 use crate::strategy::{RetryError, Switch};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// The description of a failed attempt that a strategy gets.
@@ -15,6 +16,7 @@ pub struct Failure {
     refusal: Option<RetryError>,
     was_sent: bool,
     has_attempt_bound: bool,
+    max_attempts: Option<NonZeroU32>,
     attempt_timeout: Option<Duration>,
 }
 
@@ -33,6 +35,7 @@ impl Failure {
             refusal: None,
             was_sent: true,
             has_attempt_bound: true,
+            max_attempts: None,
             attempt_timeout: None,
         }
     }
@@ -70,6 +73,24 @@ impl Failure {
     pub const fn with_attempt_bound(mut self, is_bound: bool) -> Self {
         self.has_attempt_bound = is_bound;
         self
+    }
+
+    /// Sets the number of attempts that the operation itself allows, if it allows fewer than its strategy may.
+    #[inline]
+    pub(crate) const fn with_max_attempts(mut self, max_attempts: Option<NonZeroU32>) -> Self {
+        self.max_attempts = max_attempts;
+        self
+    }
+
+    /// Refuses a retry, because the operation has made as many attempts as it may, unless there is another reason.
+    #[cold]
+    pub(crate) fn use_up_attempts(&mut self) {
+        self.refusal = self.refusal.or(Some(RetryError::MaxAttempts));
+    }
+
+    /// Returns whether the operation, whose strategy allows this many attempts, makes another one after the one with this number.
+    pub(crate) fn allows_another(&self, attempt: u32, of_strategy: u32) -> bool {
+        (attempt < of_strategy || !self.has_attempt_bound) && self.max_attempts.is_none_or(|most| attempt < most.get())
     }
 
     /// Switches retries off if the switch is off.
@@ -127,8 +148,9 @@ impl Failure {
     }
 
     /// Returns the reason why there is no retry whatever the strategy decides, if there is one: retries are switched off
-    /// ([`Disabled`](RetryError::Disabled)), the operation was stopped ([`Stopped`](RetryError::Stopped)), or its request can't be sent
-    /// again ([`NotRepeatable`](RetryError::NotRepeatable)). A strategy returns it, but still learns from the failure.
+    /// ([`Disabled`](RetryError::Disabled)), the operation was stopped ([`Stopped`](RetryError::Stopped)), its request can't be sent
+    /// again ([`NotRepeatable`](RetryError::NotRepeatable)), or it has made as many attempts as [it may](crate::Retry::max_attempts)
+    /// ([`MaxAttempts`](RetryError::MaxAttempts)). A strategy returns it, but still learns from the failure.
     pub const fn refusal(&self) -> Option<RetryError> {
         self.refusal
     }

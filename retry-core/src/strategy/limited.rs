@@ -14,18 +14,18 @@ use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a [limiter](SendLimiter) of sends.
 ///
-/// [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy), [`PacedRetryStrategy`](crate::PacedRetryStrategy) and
-/// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and their pages
-/// describe the limiters. Use this type directly for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
+/// [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy) is this strategy with one limiter, and so are `PacedRetryStrategy` and
+/// `ConcurrencyRetryStrategy` of the crate [`retry-limits`](https://docs.rs/retry-limits). Use this type directly for [your own
+/// limiter, or for one that strategies share](LimitedRetryStrategy::with_limiter).
 ///
 /// A limiter can be over a strategy with any quota, such as one that needs no number:
 ///
 /// ```
 /// use retry_core::quota::EvidenceQuota;
-/// use retry_core::{ConcurrencyRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
+/// use retry_core::{AdaptiveRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
 ///
-/// static REPORTS: ConcurrencyRetryStrategy<ExponentialBackoff, EvidenceQuota> =
-///     ConcurrencyRetryStrategy::over(
+/// static REPORTS: AdaptiveRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     AdaptiveRetryStrategy::over(
 ///         StandardRetryStrategy::new().with_quota(EvidenceQuota::new()),
 ///     );
 /// ```
@@ -41,47 +41,27 @@ pub struct LimitedRetryStrategy<L, B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
-    /// Creates a strategy with your own limiter, with one that it shares with other strategies, or with two.
+    /// Creates a strategy with your own limiter, or with one that it shares with other strategies.
     ///
     /// ```
+    /// use retry_core::limit::AdaptiveLimiter;
     /// use retry_core::strategy::LimitedRetryStrategy;
-    /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy, limit::PacedLimiter};
+    /// use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
     ///
-    /// static READS: PacedRetryStrategy = PacedRetryStrategy::new();
+    /// static READS: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
     /// // Writes use the same limit, and have their own quota.
-    /// static WRITES: LimitedRetryStrategy<&PacedLimiter> =
+    /// static WRITES: LimitedRetryStrategy<&AdaptiveLimiter> =
     ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), READS.limiter());
     /// ```
     ///
-    /// # Two limits together
-    ///
-    /// An attempt of a strategy with a pair of limiters is sent when both permit it:
-    ///
-    /// ```
-    /// use retry_core::StandardRetryStrategy;
-    /// use retry_core::limit::PacedLimiter;
-    /// use retry_core::strategy::LimitedRetryStrategy;
-    ///
-    /// // All calls of an account share a limit, and a table has a separate one.
-    /// static ACCOUNT: PacedLimiter = PacedLimiter::new();
-    /// static TABLE: LimitedRetryStrategy<(PacedLimiter, &PacedLimiter)> =
-    ///     LimitedRetryStrategy::with_limiter(
-    ///         StandardRetryStrategy::new(),
-    ///         (PacedLimiter::new(), &ACCOUNT),
-    ///     );
-    /// ```
-    ///
-    /// The first limiter is asked first. If the second one makes the attempt wait, the permission of the first one is [put
-    /// back](SendLimiter::put_back). So an operation that waits holds no permission, and pairs of the same limiters in
-    /// another order don't block each other. Both learn from each outcome. If one of them grants a retry without backoff and
-    /// cost, the retry has none. If both set a delay, the longer one is used.
+    /// The crate [`retry-limits`](https://docs.rs/retry-limits) has a limiter that is a pair of limiters.
     pub const fn with_limiter(standard: StandardRetryStrategy<B, Q>, limiter: L) -> Self {
         Self { standard, limiter }
     }
 
-    /// Replaces the quota by one that is made from it.
-    pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> LimitedRetryStrategy<L, B, R> {
-        LimitedRetryStrategy { standard: self.standard.map_quota(map), limiter: self.limiter }
+    /// Returns the standard strategy and the limiter, for a strategy that is made from them.
+    pub fn into_parts(self) -> (StandardRetryStrategy<B, Q>, L) {
+        (self.standard, self.limiter)
     }
 
     /// Returns the standard strategy below the limiter.
@@ -94,12 +74,9 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
         &self.limiter
     }
 
-    pub(crate) const fn limiter_mut(&mut self) -> &mut L {
+    /// Returns the limiter, to change its settings before the strategy is used.
+    pub const fn limiter_mut(&mut self) -> &mut L {
         &mut self.limiter
-    }
-
-    pub(crate) const fn standard_mut(&mut self) -> &mut StandardRetryStrategy<B, Q> {
-        &mut self.standard
     }
 
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,
@@ -146,10 +123,41 @@ impl<L: SendLimiter> RetryToken for LimitedRetryToken<L> {
 }
 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, B, Q> {
-    /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they were
-    /// changed while it runs.
+    /// Returns this strategy with other settings and another backoff, for a strategy whose settings change while it runs.
+    ///
+    /// The quota, the limiter and the switch are those of this strategy, and so are the tokens: an operation can begin with one
+    /// and continue with the other. A success needs the settings only for its refunds.
+    ///
+    /// ```
+    /// use retry_core::backoff::NoBackoff;
+    /// use retry_core::strategy::StandardRetrySettings;
+    /// use retry_core::time::StdTimer;
+    /// use retry_core::{AdaptiveRetryStrategy, Failure, RetryError, RetryInfo, RetryStrategy};
+    ///
+    /// #[derive(RetryInfo)]
+    /// #[retry(timeout)]
+    /// struct TooLate;
+    ///
+    /// let store = AdaptiveRetryStrategy::new();
+    /// let token = store.acquire_initial_token(&StdTimer)?;
+    /// let settings = StandardRetrySettings::new().max_attempts(1);
+    /// let once = store.deciding_by(&settings, &NoBackoff);
+    /// let decision = once.refresh_retry_token(token, &Failure::of(&TooLate), &StdTimer);
+    /// assert_eq!(decision.unwrap_err(), RetryError::MaxAttempts);
+    /// # Ok::<(), RetryError>(())
+    /// ```
     #[inline]
-    pub(crate) fn decide(
+    pub const fn deciding_by<'a, C: BackoffStrategy>(
+        &'a self,
+        settings: &'a StandardRetrySettings,
+        backoff: &'a C,
+    ) -> impl RetryStrategy<Token = LimitedRetryToken<L>> + use<'a, L, B, Q, C> {
+        DecidingBy { strategy: self, settings, backoff }
+    }
+
+    /// Decides on the retry of a failure by these settings and this backoff.
+    #[inline]
+    fn decide(
         &self,
         settings: &StandardRetrySettings,
         backoff: &impl BackoffStrategy,
@@ -186,7 +194,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
     }
 
     /// Sells a hedge at the price of these settings; see [`RetryStrategy::acquire_hedge`]. Its place in the limiter is a new one.
-    pub(crate) fn sell_hedge(
+    fn sell_hedge(
         &self,
         settings: &StandardRetrySettings,
         token: &LimitedRetryToken<L>,
@@ -218,7 +226,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
 
     /// Returns the delay of the retry after a failure, by these settings and this backoff; see
     /// [`RetryStrategy::refused_delay`].
-    pub(crate) fn delay_of(
+    fn delay_of(
         &self,
         settings: &StandardRetrySettings,
         backoff: &impl BackoffStrategy,
@@ -228,22 +236,6 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         let uncounted = self.limiter.uncounted(&token.place);
         self.standard.delay_of(settings, backoff, &token.standard, failure, uncounted)
     }
-
-    /// Lets the limiter learn from a success. Returns the token for the quota, which is not refunded yet.
-    #[inline]
-    pub(crate) fn learn_success(
-        &self,
-        token: LimitedRetryToken<L>,
-        success: Success,
-        clock: &dyn Clock,
-    ) -> Result<StandardRetryToken, ForeignToken> {
-        let LimitedRetryToken { standard, mut place } = token;
-        if !self.standard.issued(&standard) {
-            return Err(ForeignToken);
-        }
-        self.limiter.succeeded(&mut place, &success, clock);
-        Ok(standard)
-    }
 }
 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {
@@ -252,7 +244,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
     // A first token has a place in the limiter, so it is never empty, and the methods for empty tokens keep their defaults.
     forward_strategy! {
         self => self.standard;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, record_progress, weigh, used, ready, acquire_hedge,
         release, refused_delay, starts_empty, empty_token, record_first_success, send_rate
     }
 
@@ -293,6 +285,14 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         Ok(())
     }
 
+    /// The limiter learns from the failure that follows.
+    fn record_progress(&self, token: Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        let LimitedRetryToken { standard, mut place } = token;
+        let standard = self.standard.record_progress(standard, clock)?;
+        self.limiter.progressed(&mut place);
+        Ok(LimitedRetryToken { standard, place })
+    }
+
     #[inline]
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let LimitedRetryToken { standard, place } = token;
@@ -320,5 +320,57 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
 
     fn send_rate(&self) -> Option<f64> {
         self.send_rate()
+    }
+}
+
+/// A strategy with other settings and another backoff; see [`LimitedRetryStrategy::deciding_by`].
+#[derive(Debug)]
+struct DecidingBy<'a, L, B, Q, C> {
+    strategy: &'a LimitedRetryStrategy<L, B, Q>,
+    settings: &'a StandardRetrySettings,
+    backoff: &'a C,
+}
+
+impl<L, B, Q, C> RetryStrategy for DecidingBy<'_, L, B, Q, C>
+where
+    L: SendLimiter,
+    B: BackoffStrategy,
+    Q: RetryQuota,
+    C: BackoffStrategy,
+{
+    type Token = LimitedRetryToken<L>;
+
+    // A first token is never empty, as that of the limited strategy.
+    forward_strategy! {
+        self => *self.strategy;
+        except refresh_retry_token, record_success, acquire_hedge, refused_delay, record_first_success, max_attempts
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, RetryError> {
+        self.strategy.decide(self.settings, self.backoff, token, failure, clock)
+    }
+
+    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        let LimitedRetryToken { standard, mut place } = token;
+        self.strategy.standard.succeed(self.settings, &standard)?;
+        self.strategy.limiter.succeeded(&mut place, success, clock);
+        Ok(())
+    }
+
+    fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.strategy.sell_hedge(self.settings, token, clock)
+    }
+
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        self.strategy.delay_of(self.settings, self.backoff, token, failure)
+    }
+
+    fn max_attempts(&self) -> Option<u32> {
+        Some(self.settings.max_attempts)
     }
 }

@@ -155,7 +155,7 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
 
     forward_strategy! {
         self => self.strategy;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge, release,
+        except acquire_initial_token, refresh_retry_token, record_success, record_progress, weigh, used, ready, acquire_hedge, release,
             refused_delay, empty_token
     }
 
@@ -189,6 +189,13 @@ impl<S: RetryStrategy> RetryStrategy for LongPolling<S> {
             Held::Inner(token) => self.strategy.record_success(token, success, clock),
             // Sent without permission. The inner strategy has got its token back.
             Held::Refused { .. } => Ok(()),
+        }
+    }
+
+    fn record_progress(&self, token: Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        match token.0 {
+            Held::Inner(token) => self.strategy.record_progress(token, clock).map(LongPollingToken::inner),
+            Held::Refused { .. } => self.acquire_initial_token(clock),
         }
     }
 

@@ -1,59 +1,50 @@
 //! Strategies: the state that operations share, and the decision whether and when an operation retries.
 //!
 //! ```
-//! use retry_core::{PacedRetryStrategy, PatientRetryStrategy, ScopedRetryStrategy};
+//! use retry_core::{AdaptiveRetryStrategy, PatientRetryStrategy, ScopedRetryStrategy};
 //!
 //! // For nearly all programs. All calls share it.
 //! static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
-//! // Sends at the rate that the server accepts.
-//! static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+//! // Slows down when the server throttles requests.
+//! static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 //! // A strategy for each region.
 //! static REGIONS: ScopedRetryStrategy<String, PatientRetryStrategy> =
 //!     ScopedRetryStrategy::new(PatientRetryStrategy::new);
 //! ```
 
-#[cfg(feature = "limiters")]
 mod adaptive;
-#[cfg(feature = "limiters")]
-mod concurrency;
+pub(crate) mod clock;
 mod erased;
 mod error;
 mod failure;
 mod limited;
 mod long_polling;
 mod name;
-#[cfg(feature = "limiters")]
-mod paced;
 mod patient;
 mod scoped;
 mod share;
 mod standard;
+mod static_handle;
 mod switch;
 mod token;
 mod weighted;
 mod without_retries;
 
 pub use crate::limit::{LazyWaker, Ready};
-#[cfg(feature = "limiters")]
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
-#[cfg(feature = "limiters")]
-pub use concurrency::{ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use long_polling::{LongPolling, LongPollingToken};
 pub use name::StrategyName;
-#[cfg(feature = "limiters")]
-pub use paced::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
 pub use patient::{PatientRetryStrategy, PatientRetryToken};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
-#[cfg(feature = "config")]
-pub(crate) use standard::MaxAttempts;
 pub use standard::{
     HintJitter, HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken,
 };
+pub use static_handle::Static;
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
@@ -61,9 +52,7 @@ pub use weighted::Weighted;
 
 #[doc(hidden)]
 pub use without_retries::AnyFuture;
-#[cfg(feature = "tower")]
-pub(crate) use without_retries::WithoutRetries;
-pub use without_retries::{without_retries, without_retries_blocking};
+pub use without_retries::{WithoutRetries, without_retries, without_retries_blocking};
 
 use crate::policy::{Success, Usage};
 use crate::quota::QuotaMode;
@@ -84,7 +73,7 @@ use std::time::Duration;
 /// 2. Before each attempt, the operation sleeps for the token's [delay](RetryToken::delay), and then calls
 ///    [`ready`](RetryStrategy::ready) until the answer is now. If the operation ends before the attempt is sent, it
 ///    calls [`release`](RetryStrategy::release).
-///    If the first attempt has a [hedge](crate::Hedge), the operation calls [`acquire_hedge`](RetryStrategy::acquire_hedge) while
+///    If the first attempt has a [hedge](crate#features), the operation calls [`acquire_hedge`](RetryStrategy::acquire_hedge) while
 ///    it runs.
 /// 3. After the attempt, [`record_success`](RetryStrategy::record_success) or
 ///    [`refresh_retry_token`](RetryStrategy::refresh_retry_token). With a new token, the operation continues at step 2.
@@ -158,6 +147,21 @@ pub trait RetryStrategy {
     /// Returns an error if another strategy issued the token. In this case, nothing is recorded.
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken>;
 
+    /// Records that a failed attempt [made progress](crate::RetryDirective::progressed), such as a part of a batch, and returns a token
+    /// with which attempts, backoff and payments count from there. Called before
+    /// [`refresh_retry_token`](RetryStrategy::refresh_retry_token), and only for an attempt that was sent.
+    ///
+    /// The default records a success and returns a new initial token. A strategy with a quota also pays back what the attempt cost.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if another strategy issued the token, or in the cases of
+    /// [`acquire_initial_token`](RetryStrategy::acquire_initial_token). Then there is no further attempt.
+    fn record_progress(&self, token: Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.record_success(token, &Success::default(), clock)?;
+        self.acquire_initial_token(clock)
+    }
+
     /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once,
     /// after [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if the operation has a weight. The
     /// default does nothing, which is right for strategies without such a limit. Ignore a foreign token.
@@ -189,7 +193,7 @@ pub trait RetryStrategy {
         Ready::Now
     }
 
-    /// Sells a [hedge](crate::Hedge): a second attempt beside the first one, which has no answer yet. Returns the token of the
+    /// Sells a [hedge](crate#features): a second attempt beside the first one, which has no answer yet. Returns the token of the
     /// second attempt, which is paid for. Called while the first attempt runs, at most once for each operation, and only while retries
     /// are switched on.
     ///
@@ -255,6 +259,12 @@ pub trait RetryStrategy {
         None
     }
 
+    /// Returns the level of the full retry quota, which is its capacity at present, for events. The default is `None`, which means that
+    /// it is not known.
+    fn full_quota_level(&self) -> Option<u32> {
+        None
+    }
+
     /// Returns the state of the retry quota at present, for events. The default is `None`, which means that only the level
     /// is known.
     fn quota_mode(&self) -> Option<QuotaMode> {
@@ -286,51 +296,95 @@ pub trait RetryStrategy {
 
 // What wrappers forward: every method of the trait.
 crate::support::forwarding! {
-    $ forward_strategy: RetryStrategy {
+    $
+    /// Writes the methods of [`RetryStrategy`](crate::RetryStrategy) for a strategy that wraps another one: each calls the same method
+    /// of the inner strategy.
+    ///
+    /// Name the methods that your wrapper writes itself after `except`. So it forwards also the methods that the trait gets in later
+    /// versions. A method after `except` that the wrapper does not write has the default of the trait.
+    ///
+    /// ```
+    /// use retry_core::strategy::{RetryStrategy, StrategyName};
+    /// use retry_core::{StandardRetryStrategy, forward_strategy};
+    ///
+    /// /// A strategy with a name for events.
+    /// struct Named<S> {
+    ///     strategy: S,
+    ///     name: &'static str,
+    /// }
+    ///
+    /// impl<S: RetryStrategy> RetryStrategy for Named<S> {
+    ///     type Token = S::Token;
+    ///
+    ///     forward_strategy! { self => self.strategy; except name }
+    ///
+    ///     fn name(&self) -> Option<StrategyName> {
+    ///         Some(StrategyName::new(self.name))
+    ///     }
+    /// }
+    ///
+    /// static STORE: Named<StandardRetryStrategy> =
+    ///     Named { strategy: StandardRetryStrategy::new(), name: "store" };
+    /// assert_eq!(STORE.name().unwrap().as_str(), "store");
+    /// ```
+    ///
+    /// Import it by `use`, because it calls itself. The expansion names types as `::retry_core::..`, so the crate must have this name
+    /// where it is used.
+    #[macro_export]
+    forward_strategy: RetryStrategy {
         #[inline]
-        fn acquire_initial_token(&self, clock: &dyn crate::time::Clock) -> Result<Self::Token, crate::strategy::RetryError>;
+        fn acquire_initial_token(
+            &self,
+            clock: &dyn ::retry_core::time::Clock,
+        ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         #[inline]
         fn refresh_retry_token(
             &self,
             token: Self::Token,
-            failure: &crate::strategy::Failure,
-            clock: &dyn crate::time::Clock,
-        ) -> Result<Self::Token, crate::strategy::RetryError>;
+            failure: &::retry_core::strategy::Failure,
+            clock: &dyn ::retry_core::time::Clock,
+        ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         #[inline]
         fn record_success(
             &self,
             token: Self::Token,
-            success: &crate::policy::Success,
-            clock: &dyn crate::time::Clock,
-        ) -> Result<(), crate::strategy::ForeignToken>;
+            success: &::retry_core::policy::Success,
+            clock: &dyn ::retry_core::time::Clock,
+        ) -> Result<(), ::retry_core::strategy::ForeignToken>;
+        fn record_progress(
+            &self,
+            token: Self::Token,
+            clock: &dyn ::retry_core::time::Clock,
+        ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         fn weigh(&self, token: &mut Self::Token, weight: u32);
-        fn used(&self, token: &mut Self::Token, usage: crate::policy::Usage);
+        fn used(&self, token: &mut Self::Token, usage: ::retry_core::policy::Usage);
         #[inline]
         fn ready(
             &self,
             token: &mut Self::Token,
-            clock: &dyn crate::time::Clock,
-            waker: Option<&crate::limit::LazyWaker<'_>>
-        ) -> crate::limit::Ready;
+            clock: &dyn ::retry_core::time::Clock,
+            waker: Option<&::retry_core::limit::LazyWaker<'_>>
+        ) -> ::retry_core::limit::Ready;
         fn acquire_hedge(
             &self,
             token: &Self::Token,
-            clock: &dyn crate::time::Clock,
-        ) -> Result<Self::Token, crate::strategy::RetryError>;
+            clock: &dyn ::retry_core::time::Clock,
+        ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         #[inline]
         fn release(&self, token: Self::Token);
-        fn refused_delay(&self, token: &Self::Token, failure: &crate::strategy::Failure) -> std::time::Duration;
+        fn refused_delay(&self, token: &Self::Token, failure: &::retry_core::strategy::Failure) -> std::time::Duration;
         #[inline]
         fn starts_empty(&self) -> bool;
         #[inline]
-        fn empty_token(&self, clock: &dyn crate::time::Clock) -> Result<Self::Token, crate::strategy::RetryError>;
+        fn empty_token(&self, clock: &dyn ::retry_core::time::Clock) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         #[inline]
-        fn record_first_success(&self, success: &crate::policy::Success, clock: &dyn crate::time::Clock);
+        fn record_first_success(&self, success: &::retry_core::policy::Success, clock: &dyn ::retry_core::time::Clock);
         fn quota_level(&self) -> Option<u32>;
-        fn quota_mode(&self) -> Option<crate::quota::QuotaMode>;
+        fn full_quota_level(&self) -> Option<u32>;
+        fn quota_mode(&self) -> Option<::retry_core::quota::QuotaMode>;
         fn waiting_operations(&self) -> Option<u32>;
         fn send_rate(&self) -> Option<f64>;
-        fn name(&self) -> Option<crate::strategy::StrategyName>;
+        fn name(&self) -> Option<::retry_core::strategy::StrategyName>;
         fn max_attempts(&self) -> Option<u32>;
     }
 }

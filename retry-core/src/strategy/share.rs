@@ -68,6 +68,9 @@ pub struct Operations;
 ///     // A wrapper must also forward the methods that have a default. Clippy's lint
 ///     // `missing_trait_methods` on the impl reports each one that is missing, and three hidden
 ///     // ones that only save instructions.
+///     fn record_progress(&self, token: Token, clock: &dyn Clock) -> Result<Token, RetryError> {
+///         self.0.retries.record_progress(token, clock)
+///     }
 ///     fn weigh(&self, token: &mut Token, weight: u32) {
 ///         self.0.retries.weigh(token, weight);
 ///     }
@@ -93,6 +96,9 @@ pub struct Operations;
 ///     }
 ///     fn quota_level(&self) -> Option<u32> {
 ///         self.0.retries.quota_level()
+///     }
+///     fn full_quota_level(&self) -> Option<u32> {
+///         self.0.retries.full_quota_level()
 ///     }
 ///     fn quota_mode(&self) -> Option<QuotaMode> {
 ///         self.0.retries.quota_mode()

@@ -3,22 +3,23 @@
 use super::{Operations, RetryError, RetryStrategy, Share, forward_strategy};
 use crate::time::Clock;
 
-/// A handle to a strategy for operations of one weight, for a limit on the [sum of weights](crate::limit::PacedLimiter#weights).
+/// A handle to a strategy for operations of one weight, for a limit on the sum of weights.
 ///
-/// [`Retry::weight`](crate::Retry::weight) makes one. Create it yourself where a function takes a strategy.
+/// Some limits are on a sum: an LLM service counts the tokens of all prompts, a storage service counts bytes. A strategy with such a
+/// limit, such as a `PacedLimiter<Weights>` of the crate [`retry-limits`](https://docs.rs/retry-limits), counts the weights of
+/// operations. Other strategies ignore them. An operation without a weight weighs 1.
+///
+/// [`Retry::weight`](crate::Retry::weight), `weight = EXPR` in `#[retryable]` and the layer for `tower` make a handle. Create it
+/// yourself where a function takes a strategy.
 ///
 /// ```
-/// use retry_core::limit::{PacedLimiter, Weights};
-/// use retry_core::strategy::{LimitedRetryStrategy, Weighted};
+/// use retry_core::strategy::Weighted;
 /// use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
 ///
 /// # #[derive(Debug, RetryInfo)]
 /// # struct Failed;
-/// static UPLOADS: LimitedRetryStrategy<PacedLimiter<Weights>> =
-///     LimitedRetryStrategy::with_limiter(
-///         StandardRetryStrategy::new(),
-///         PacedLimiter::of_weights(),
-///     );
+/// // Any strategy: one with a limit on the sum of weights uses them.
+/// static UPLOADS: StandardRetryStrategy = StandardRetryStrategy::new();
 ///
 /// let file = b"...";
 /// let length = u32::try_from(file.len()).unwrap_or(u32::MAX);

@@ -4,17 +4,33 @@ use super::switch::{Inside, Living};
 use std::future::poll_fn;
 use std::pin::pin;
 
-/// A scope that is entered again and again, such as by each poll of a future.
+/// A scope in which each operation makes one attempt, for code that enters it again and again, such as in each poll of its own future. Use
+/// [`without_retries`] if you have a future, and [`without_retries_blocking`] for a function.
+///
+/// ```
+/// # use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking};
+/// use retry_core::strategy::WithoutRetries;
+///
+/// # #[derive(Debug, RetryInfo)]
+/// # #[retry(throttling)]
+/// # struct SlowDown;
+/// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+/// let scope = WithoutRetries::new();
+/// // One attempt.
+/// scope.run(|| retry_blocking(&STORE, || Err::<(), _>(SlowDown)).run()).unwrap_err();
+/// ```
 #[derive(Debug)]
-pub(crate) struct WithoutRetries(Living);
+pub struct WithoutRetries(Living);
 
 impl WithoutRetries {
-    pub(crate) fn new() -> Self {
+    /// Creates a scope. Keep it as long as it may be entered.
+    #[expect(clippy::new_without_default, reason = "a scope is created where it is kept")]
+    pub fn new() -> Self {
         Self(Living::new())
     }
 
-    /// Runs this in the scope.
-    pub(crate) fn run<R>(&self, run: impl FnOnce() -> R) -> R {
+    /// Calls a function in the scope. It applies to the operations that this thread polls or runs in the function.
+    pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
         let Self(_living) = self;
         let _inside = Inside::enter();
         run()

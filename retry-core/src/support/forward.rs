@@ -20,10 +20,11 @@
 ///
 /// The wrapper passes `self` besides the value, because of macro hygiene. `$d` is the dollar sign of the macro that is defined.
 macro_rules! forwarding {
-    ($d:tt $forward:ident: $trait:ident {$(
+    ($d:tt $(#[$documented:meta])* $forward:ident: $trait:ident {$(
         $(#[$attribute:meta])*
         fn $method:ident(&self $(, $argument:ident: $type:ty)* $(,)?) $(-> $returned:ty)?;
     )+}) => {
+        $(#[$documented])*
         macro_rules! $forward {
             ($d self:ident => $d target:expr $d(; except $d($d own:ident),+)?) => {
                 $d($d($forward! { is a method: $d own })+)?

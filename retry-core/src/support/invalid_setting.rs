@@ -25,6 +25,11 @@ impl InvalidSetting {
         Self { setting, value: value.to_string(), expected }
     }
 
+    /// Creates the error of a `max_attempts` of 0.
+    pub(crate) fn of_no_attempts() -> Self {
+        Self::new("max_attempts", 0, "a whole number from 1 to 4294967295, since it counts the first attempt too")
+    }
+
     /// Returns the name of the setting.
     pub const fn setting(&self) -> &'static str {
         self.setting

@@ -12,6 +12,12 @@ pub trait KeptOutcome<R> {
 
     /// Takes the outcome out, if it was kept.
     fn take(&mut self) -> Option<R>;
+
+    /// Returns the text of the error in an outcome, if it is at hand.
+    fn error_text(&self, outcome: &R) -> Option<String> {
+        let _ = outcome;
+        None
+    }
 }
 
 /// The outcome is dropped before the wait.
@@ -31,14 +37,17 @@ impl<R> KeptOutcome<R> for () {
 
 /// Time limits may need the outcome in a later attempt as well.
 impl<R> KeptOutcome<R> for Option<R> {
+    #[inline]
     fn keep(&mut self, outcome: R, _: bool) {
         *self = Some(outcome);
     }
 
+    #[inline]
     fn is_kept(&self) -> bool {
         self.is_some()
     }
 
+    #[inline]
     fn take(&mut self) -> Option<R> {
         self.take()
     }

@@ -7,8 +7,6 @@ pub(crate) mod limit_events;
 pub(crate) mod never;
 pub(crate) mod outage_events;
 pub(crate) mod random;
-#[cfg(feature = "config")]
-mod section;
 #[cfg(feature = "test")]
 pub(crate) mod session;
 mod shared;
@@ -18,6 +16,4 @@ pub(crate) use forward::forwarding;
 pub use invalid_setting::InvalidSetting;
 pub(crate) use kept_outcome::KeptInWait;
 pub use kept_outcome::KeptOutcome;
-#[cfg(feature = "config")]
-pub use section::ConfigSection;
-pub(crate) use shared::Shared;
+pub use shared::Shared;

@@ -9,23 +9,33 @@ use std::sync::atomic::AtomicU64 as PlainAtomic;
 
 /// A stream of random numbers, for jitter.
 ///
+/// Under a test guard, the numbers come from the seed of the guard, so that a test is the same each time.
+///
+/// # Threads
+///
 /// Each number comes from its own generator, whose seed is the sum of the stream's seed and a counter. So the only
 /// state that threads share is the counter, which publishes no other data, so relaxed ordering suffices. All streams
 /// without a seed share the seed and the counter of the process, so no two of them get the same number.
 #[derive(Debug)]
-pub(crate) struct RandomNumbers {
+pub struct RandomNumbers {
     seed: Option<u64>,
     counter: AtomicU64,
 }
 
+impl Default for RandomNumbers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RandomNumbers {
     /// Creates a stream of unique, random numbers.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self { seed: None, counter: AtomicU64::new(0) }
     }
 
     /// Creates a stream that is the same in each process, on each platform.
-    pub(crate) const fn seeded(seed: u64) -> Self {
+    pub const fn seeded(seed: u64) -> Self {
         Self { seed: Some(seed), counter: AtomicU64::new(0) }
     }
 
@@ -36,7 +46,7 @@ impl RandomNumbers {
 
     /// Returns the next number. All numbers are equally likely.
     #[inline]
-    pub(crate) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         #[cfg(feature = "test")]
         if let Some(session) = super::session::current() {
             return next_random(session.seed(), &session.random);
@@ -48,7 +58,7 @@ impl RandomNumbers {
     }
 
     /// Returns a random number from 0 to 1.
-    pub(crate) fn part(&self) -> f64 {
+    pub fn part(&self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX)
     }
 }

@@ -55,7 +55,9 @@ pub(crate) struct Exploration {
 pub(crate) struct Options {
     pub(crate) max_attempts: Option<u32>,
     pub(crate) quota: Option<u32>,
+    pub(crate) begins_warm: bool,
     pub(crate) skips_waits: bool,
+    #[cfg(feature = "hedges")]
     pub(crate) hedges: bool,
     pub(crate) seed: u64,
 }
@@ -78,7 +80,15 @@ impl Session {
     pub(crate) fn in_exploration(exploration: Option<Arc<Exploration>>) -> Arc<Self> {
         SESSIONS.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
-            options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, hedges: false, seed: 0 }),
+            options: Mutex::new(Options {
+                max_attempts: None,
+                quota: None,
+                begins_warm: false,
+                skips_waits: true,
+                #[cfg(feature = "hedges")]
+                hedges: false,
+                seed: 0,
+            }),
             copies: Mutex::new(HashMap::new()),
             random: AtomicU64::new(0),
             time: Mutex::new(SkippedTime::default()),
@@ -224,7 +234,13 @@ pub(crate) fn quota() -> Option<u32> {
     current().and_then(|session| lock(&session.options).quota)
 }
 
+/// Returns whether quotas begin in this thread as after attempts that succeeded.
+pub(crate) fn begins_warm() -> bool {
+    current().is_some_and(|session| lock(&session.options).begins_warm)
+}
+
 /// Returns whether calls can have hedges in this thread.
+#[cfg(feature = "hedges")]
 #[inline]
 pub(crate) fn allows_hedges() -> bool {
     current().is_none_or(|session| lock(&session.options).hedges)

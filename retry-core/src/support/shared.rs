@@ -3,19 +3,46 @@
 #[cfg(feature = "test")]
 use super::session::{self, Key};
 
-/// State that operations share. A thread under a test guard uses the guard's copy of it.
+/// State that operations share, such as that of a limiter in a `static`. A thread under a test guard uses the guard's copy of it,
+/// so that two tests do not share it.
 ///
 /// Without the feature `test`, this type contains the state and nothing else. With the feature, but without any guard,
 /// each use costs one more relaxed load.
+///
+/// ```
+/// use retry_core::parts::Shared;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// /// Counts sends.
+/// struct Sends {
+///     start: u32,
+///     sends: Shared<AtomicU32>,
+/// }
+///
+/// impl Sends {
+///     const fn starting_with(start: u32) -> Self {
+///         Self { start, sends: Shared::new(AtomicU32::new(start)) }
+///     }
+///
+///     fn count(&self) -> u32 {
+///         let fresh = || AtomicU32::new(self.start);
+///         self.sends.with(fresh, |sends| sends.fetch_add(1, Ordering::Relaxed))
+///     }
+/// }
+///
+/// static SENDS: Sends = Sends::starting_with(7);
+/// assert_eq!((SENDS.count(), SENDS.count()), (7, 8));
+/// ```
 #[derive(Debug)]
-pub(crate) struct Shared<T> {
+pub struct Shared<T> {
     state: T,
     #[cfg(feature = "test")]
     key: Key,
 }
 
 impl<T> Shared<T> {
-    pub(crate) const fn new(state: T) -> Self {
+    /// Creates the state.
+    pub const fn new(state: T) -> Self {
         Self {
             state,
             #[cfg(feature = "test")]
@@ -25,10 +52,11 @@ impl<T> Shared<T> {
 }
 
 #[cfg(not(feature = "test"))]
-impl<T> Shared<T> {
-    /// Calls `using` with the state.
+impl<T: Send + Sync + 'static> Shared<T> {
+    /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
+    /// yet, `fresh` creates it.
     #[inline]
-    pub(crate) fn with<R>(&self, _fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
+    pub fn with<R>(&self, _fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         using(&self.state)
     }
 
@@ -45,7 +73,7 @@ impl<T: Send + Sync + 'static> Shared<T> {
     /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
     /// yet, `fresh` creates it.
     #[inline]
-    pub(crate) fn with<R>(&self, fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
+    pub fn with<R>(&self, fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         match session::copy_of(&self.key, fresh) {
             Some(copy) => using(&copy.state),
             None => using(&self.state),

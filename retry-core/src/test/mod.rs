@@ -115,7 +115,7 @@
 //! - Other threads, and tasks that run on them. On a current-thread runtime, which is the default of `#[tokio::test]`,
 //!   the guard reaches all tasks, but not the threads of `spawn_blocking`. Let other threads and tasks enter the test
 //!   through a [handle](TestGuard::handle).
-//! - Your own quotas and strategies. They can call [`is_active`]. The clock that they see is ahead by the skipped
+//! - The state of your own quotas and strategies. They can call [`is_active`]. The clock that they see is ahead by the skipped
 //!   waits.
 //! - Operations that began before the guard and end under it, or the reverse: what they hold is not given back.
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
@@ -180,13 +180,19 @@ pub struct TestGuard {
 }
 
 impl TestGuard {
-    /// Sets the maximum number of attempts of all standard and adaptive strategies. 0 is treated as 1.
+    /// Sets the maximum number of attempts of all strategies. 0 is treated as 1.
+    ///
+    /// The strategies of the library make up to that many attempts, also if their own maximum is lower. Your own strategy makes at most
+    /// that many, and fewer if it refuses a retry itself: a retry beyond the maximum that it grants is released and not made.
     pub fn max_attempts(self, max_attempts: u32) -> Self {
         lock(&self.session.options).max_attempts = Some(max_attempts);
         self
     }
 
-    /// Sets the capacity of every [`TokenBucket`](crate::TokenBucket). Set it before the first call.
+    /// Sets the capacity of every quota: of each [`TokenBucket`](crate::TokenBucket), and of each
+    /// [`EvidenceQuota`](crate::quota::EvidenceQuota), which is then a bucket of this capacity, with the costs in the settings of its
+    /// strategy. So a `PatientRetryStrategy` with `quota(0)` waits before its first retry. Your own quota is not changed, except for such
+    /// quotas within it. Set it before the first call.
     ///
     /// ```
     /// use retry_core::{RetryError, RetryInfo, StandardRetryStrategy, retry_blocking};
@@ -208,6 +214,29 @@ impl TestGuard {
         self
     }
 
+    /// Begins each [`EvidenceQuota`](crate::quota::EvidenceQuota) as after attempts that succeeded, as in a process that runs for long.
+    /// By default it begins as in a new process, which retries no timeout before its first success. Other quotas begin full in both
+    /// cases. Call it before the first call.
+    ///
+    /// ```
+    /// use retry_core::{PatientRetryStrategy, RetryInfo, retry_blocking};
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(timeout)]
+    /// struct NoAnswer;
+    ///
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+    ///
+    /// let fail = || Err::<(), _>(NoAnswer);
+    /// let test = retry_core::test::begin().warm();
+    /// assert!(retry_blocking(&STORE, fail).run().is_err());
+    /// assert!(test.skipped()[0].as_secs() < 1, "the first retry does not wait for the service");
+    /// ```
+    pub fn warm(self) -> Self {
+        lock(&self.session.options).begins_warm = true;
+        self
+    }
+
     /// Makes operations sleep their waits instead of skipping them.
     pub fn real_time(self) -> Self {
         lock(&self.session.options).skips_waits = false;
@@ -216,6 +245,7 @@ impl TestGuard {
 
     /// Lets calls have their [hedges](crate::Hedge), with delays that have learned nothing yet. By default, there are none, so that
     /// the number of attempts does not depend on how fast the machine is. Delays of hedges are not skipped.
+    #[cfg(feature = "hedges")]
     pub fn hedges(self) -> Self {
         lock(&self.session.options).hedges = true;
         self

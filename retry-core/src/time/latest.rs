@@ -10,38 +10,42 @@ const MAX_DISORDER: Duration = Duration::from_millis(250);
 
 /// The latest reading of a clock.
 ///
+/// Threads read the clock before they take a lock, so that no foreign code runs under it. So readings can arrive in another order.
+///
 /// An earlier reading is late, and is treated as the latest one. The clock is treated as set back only after successive
-/// readings before the latest one span [`MAX_DISORDER`]. A thread that was preempted, for however long, delivers a
+/// readings before the latest one span 250 ms. A thread that was preempted, for however long, delivers a
 /// single late reading, and the next reading of any other thread is after the latest one again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Latest {
+pub struct Latest {
     latest: Timestamp,
     /// The earliest of the late readings since the latest one, if there are any.
     behind: Option<Timestamp>,
 }
 
-/// The interpretation of a reading.
+/// The interpretation of a reading by [`Latest::observe`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Observed {
+pub struct Observed {
     /// The current time to use.
-    pub(crate) now: Timestamp,
+    pub now: Timestamp,
     /// The time that the clock was set back to, if it was. The caller moves timestamps after it back to it, so that the
     /// jump neither counts as elapsed time nor stops the time.
-    pub(crate) went_back_to: Option<Timestamp>,
+    pub went_back_to: Option<Timestamp>,
 }
 
 impl Latest {
-    pub(crate) const fn new(now: Timestamp) -> Self {
+    /// Begins with this reading.
+    pub const fn new(now: Timestamp) -> Self {
         Self { latest: now, behind: None }
     }
 
     /// Returns the latest reading.
-    pub(crate) const fn get(&self) -> Timestamp {
+    pub const fn get(&self) -> Timestamp {
         self.latest
     }
 
+    /// Records a reading of the clock, and returns the time to use.
     #[inline]
-    pub(crate) fn observe(&mut self, now: Timestamp) -> Observed {
+    pub fn observe(&mut self, now: Timestamp) -> Observed {
         if now >= self.latest {
             *self = Self::new(now);
             return Observed { now, went_back_to: None };

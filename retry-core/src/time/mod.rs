@@ -18,7 +18,8 @@
 //! assert!(report.elapsed >= Duration::from_secs(15));
 //! ```
 
-mod latest;
+pub(crate) mod deadline;
+pub(crate) mod latest;
 mod manual;
 mod std_timer;
 mod timed_out;
@@ -285,13 +286,13 @@ pub type DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnableTheFeatureTokioOrPassATimer;
 
-/// The default timer as a value.
+/// The default timer as a value, for crates that drive operations.
 #[cfg(feature = "tokio")]
-pub(crate) const DEFAULT_TIMER: DefaultTimer = TokioTimer;
+pub const DEFAULT_TIMER: DefaultTimer = TokioTimer;
 
-/// The default timer as a value.
+/// The default timer as a value, for crates that drive operations.
 #[cfg(not(feature = "tokio"))]
-pub(crate) const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
+pub const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
 /// The implementation keeps rustc from reporting a missing `Clock` besides the missing `Timer`. It is never called.
 #[cfg(not(feature = "tokio"))]

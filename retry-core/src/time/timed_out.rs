@@ -45,7 +45,7 @@ pub enum TimeLimit {
     Operation,
     /// The point in time at which the whole operation must be over: `deadline`.
     Deadline,
-    /// The operation was stopped before its first attempt: [`Stop`](crate::Stop).
+    /// The operation was stopped before it had an outcome: [`Stop`](crate::Stop).
     Stop,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for TimedOut {
             TimeLimit::Attempt => ("the attempt", "attempt_timeout"),
             TimeLimit::Operation => ("the operation", "max_time"),
             TimeLimit::Deadline => ("the operation", "deadline"),
-            TimeLimit::Stop => return f.write_str("the operation was stopped before its first attempt"),
+            TimeLimit::Stop => return f.write_str("the operation was stopped before it had an outcome"),
         };
         write!(f, "{what} had no outcome within {:?} (`{option}`)", self.time)
     }
@@ -99,5 +99,9 @@ impl From<TimedOut> for std::io::Error {
 impl RetryInfo for TimedOut {
     fn is_timeout(&self) -> bool {
         true
+    }
+
+    fn as_error(&self) -> Option<&(dyn Error + '_)> {
+        Some(self)
     }
 }

@@ -96,3 +96,37 @@ fn a_stop_is_not_lost_at_any_point_of_a_call_that_blocks() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
+
+#[test]
+fn the_stop_of_a_parent_is_not_lost_at_any_point_of_a_call_with_a_child() {
+    loom::model(|| {
+        let parent = Arc::new(Stop::new());
+        let child = Arc::new(Stop::child_of(Arc::clone(&parent)));
+        let _ = format!("{child:?}");
+        let stops = [Arc::clone(&parent), Arc::clone(&child)];
+        let threads = stops.map(|stop| thread::spawn(move || stop.stop()));
+        let (strategy, mut attempts) = (StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)), 0);
+        let call = retry(&strategy, || {
+            attempts += 1;
+            ready(Err(Failed(None)))
+        });
+        let outcome = Task::new().run(pin!(call.timer(Endless).stop(&child).run()));
+        check(&outcome, attempts, &strategy);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(child.is_stopped() && parent.is_stopped());
+    });
+}
+
+#[test]
+fn a_child_that_nothing_else_stops_is_stopped_with_its_parent() {
+    loom::model(|| {
+        let parent = Arc::new(Stop::new());
+        let child = Stop::child_of(Arc::clone(&parent));
+        let _ = format!("{child:?}");
+        let stops = thread::spawn(move || parent.stop());
+        let stopped = child.stopped();
+        Task::new().run(pin!(stopped));
+        assert!(child.is_stopped());
+        stops.join().unwrap();
+    });
+}

@@ -8,8 +8,10 @@ use retry_core::quota::EvidenceQuota;
 use retry_core::{RetryQuota, TokioTimer};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetSwitch, Membership};
+use retry_limits::PacedRetryStrategy;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A process of a fleet.
 struct Process {
@@ -150,6 +152,36 @@ async fn a_switch_of_the_command_survives_a_store_that_loses_its_keys() {
     let _: () = redis::cmd("FLUSHALL").query(&mut operator).unwrap();
     until("the store knows it again", || run(&server, &["show", "orders"]).out.contains("(ada: a test)")).await;
     assert!(!process.switch.is_on());
+}
+
+// Rule F46.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_of_a_fleet_continues_from_a_given_estimate_or_is_measured_anew() {
+    let server = RedisServer::start(&[]);
+    let limit = Arc::new(PacedRetryStrategy::new());
+    let fleet = Fleet::new("orders", RedisStore::from(server.client())).limit(Arc::clone(&limit));
+    let membership = fleet.join().unwrap();
+    let limit = || run(&server, &["show", "orders", "--json"]).json()["limit"].clone();
+    until("it has a rate", || membership.status().rate.is_some()).await;
+
+    let shown = run(&server, &["reset-limit", "orders", "--to", "12.5"]);
+    assert!(shown.out.contains("\nlimit      12.5 sends per second (estimate 12.5); "), "{shown:?}");
+    // Nobody waits, so the rate stays a little below the estimate.
+    until("the process follows", || membership.status().rate.is_some_and(|rate| (11.0..=12.5).contains(&rate))).await;
+    // The steps continue from it.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(limit()["estimate"], 12.5);
+
+    let shown = run(&server, &["reset-limit", "orders", "--json"]);
+    assert_eq!(shown.json()["limit"], Value::Null, "{shown:?}");
+    until("it is measured anew", || limit()["estimate"].as_f64().is_some_and(|estimate| estimate > 13.0)).await;
+
+    assert_eq!(run(&server, &["reset-limit", "ordrs"]).code, 3);
+    for rate in ["0", "-1", "nan", "inf", "fast"] {
+        let ran = run(&server, &["reset-limit", "orders", "--to", rate]);
+        assert_eq!((ran.code, ran.err.contains("sends per second")), (2, true), "{ran:?}");
+    }
+    drop(membership);
 }
 
 // Rule F41.

@@ -2,9 +2,10 @@
 
 use crate::service::ACCEPTED;
 use retry_core::quota::NoQuota;
-use retry_core::{ExponentialBackoff, PacedRetryStrategy, RetryInfo, StandardRetryStrategy, retry};
+use retry_core::{ExponentialBackoff, RetryInfo, StandardRetryStrategy, retry};
 use retry_fleet::Fleet;
 use retry_fleet::redis1::RedisStore;
+use retry_limits::PacedRetryStrategy;
 use std::env;
 use std::error::Error;
 use std::io;

@@ -1,9 +1,9 @@
 //! The next rate of a fleet, which one process at a time computes from the answers to all processes.
 
-use super::LimitPart;
+use super::{GROWTH, LimitPart};
 use crate::protocol::{LimitReply, Post, Step};
-use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
+use retry_limits::GoodputEstimator;
 use std::time::Duration;
 
 /// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
@@ -49,10 +49,13 @@ impl LimitPart {
             estimator.pause(now);
         } else if reply.waiting == 0 {
             // Then the number of accepted requests is not a measure of the limit. The rate does not grow, either: an idle fleet that starts again
-            // with a rate far above the estimate would learn of the rejections too late.
+            // with a rate far above the estimate would learn of the rejections too late. But a fleet whose requests are accepted above the
+            // estimate continues the search that this proves, as one process does. Else it would fall back to an estimate that is refuted.
             match estimator.estimate() {
-                Some(estimate) => estimator = GoodputEstimator::for_all_at(estimate, now),
-                None => estimator.pause(now),
+                Some(estimate) if !Self::is_above(step, reply, estimate) => {
+                    estimator = GoodputEstimator::for_all_at(estimate, now);
+                }
+                _ => estimator.pause(now),
             }
         }
         let rate = estimator.rate(now);
@@ -65,6 +68,13 @@ impl LimitPart {
             is_cut,
             state: estimator.to_string(),
         }
+    }
+
+    /// Returns whether the processes, none of which waits, send more than the estimate, and nothing was rejected. The answers of one step
+    /// vary with the times of the calls, so what each process sent between two calls of its own counts.
+    #[expect(clippy::cast_precision_loss, reason = "rates are far smaller")]
+    fn is_above(step: &Step, reply: &LimitReply, estimate: f64) -> bool {
+        step.rejected == 0 && reply.satisfied as f64 / (1_000.0 * GROWTH) > estimate
     }
 
     /// Returns whether the fleet was answered far less than its rate allows, although processes wait: some of them have died with their

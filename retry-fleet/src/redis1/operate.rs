@@ -15,10 +15,14 @@ use std::time::Duration;
 
 /// Reads the state of a fleet, as one atomic step.
 const STATE: &str = include_str!("state.lua");
+/// Replaces what is known of the limit of a fleet, as one atomic step.
+const LIMIT: &str = include_str!("limit.lua");
 /// The number of fields in its reply.
 const FIELDS: usize = 16;
 /// The number of keys that one `SCAN` looks at.
 const KEYS_PER_SCAN: u32 = 1_000;
+/// The largest estimate that an operator can give, in sends per second.
+const MOST_SENDS: f64 = 1e9;
 
 /// What the store knows about a fleet.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,10 +105,7 @@ impl RedisStore {
         let keys = keys(fleet)?;
         let mut command = redis::cmd("EVAL");
         command.arg(STATE).arg(3).arg(&keys.hash).arg(&keys.switch).arg(&keys.members);
-        let mut connection = self.link.connection().await?;
-        let outcome = connection.send(&command).await;
-        self.link.answered(&outcome);
-        let value = outcome.map_err(|error| self.refused(&keys, error))?;
+        let value = self.operate(&keys, &command).await?;
         let fields: Vec<String> = redis::from_redis_value(value)
             .map_err(|error| StoreError::new("the state of the fleet has an unknown form").caused_by(error))?;
         let fields = <[String; FIELDS]>::try_from(fields)
@@ -137,6 +138,46 @@ impl RedisStore {
     /// switch was turned.
     pub async fn turn_retries_on(&mut self, fleet: &str, by: &str) -> Result<(), StoreError> {
         self.turn(fleet, Duration::ZERO, cut(by).to_owned()).await
+    }
+
+    /// Replaces the estimate of the limit of a fleet, in sends per second, from which its rate continues. With `None`, the fleet forgets it
+    /// and measures the limit anew, as after its start. Its processes follow with their next calls.
+    ///
+    /// For a limit that was raised or lowered by its service, when you don't want to wait until the fleet has found out. A fleet without a
+    /// limit, or whose processes have all gone, is not changed by it.
+    ///
+    /// Returns whether the store has a state of the fleet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is not one of a fleet, if the estimate is not above 0 and at most a billion, if the store does not
+    /// answer, or if a key of the fleet has another type.
+    pub async fn reset_limit(&mut self, fleet: &str, estimate: Option<f64>) -> Result<bool, StoreError> {
+        let keys = keys(fleet)?;
+        if let Some(estimate) = estimate
+            && !(estimate > 0.0 && estimate <= MOST_SENDS)
+        {
+            let message =
+                format!("invalid estimate {estimate}: expected sends per second, above 0 and at most {MOST_SENDS}");
+            return Err(StoreError::new(message));
+        }
+        let mut command = redis::cmd("EVAL");
+        command
+            .arg(LIMIT)
+            .arg(1)
+            .arg(&keys.hash)
+            .arg(estimate.map(|estimate| estimate.to_string()).unwrap_or_default());
+        let value = self.operate(&keys, &command).await?;
+        redis::from_redis_value(value)
+            .map_err(|error| StoreError::new("the reset of the limit has an unknown answer").caused_by(error))
+    }
+
+    /// Runs a script on the keys of a fleet.
+    async fn operate(&mut self, keys: &Keys, command: &Cmd) -> Result<Value, StoreError> {
+        let mut connection = self.link.connection().await?;
+        let outcome = connection.send(command).await;
+        self.link.answered(&outcome);
+        outcome.map_err(|error| self.refused(keys, error))
     }
 
     /// Makes the call of a process that turns the switch and leaves, so that the state has the turn before any other process

@@ -2,10 +2,9 @@
 
 use crate::support::at;
 use retry_core::Clock;
-use retry_core::limit::PacedAnswers;
-use retry_core::strategy::PacedStrategy;
 use retry_fleet::Member;
 use retry_fleet::protocol::{LimitCall, LimitReply, Reply};
+use retry_limits::{PacedAnswers, PacedStrategy};
 use std::sync::{Arc, Mutex};
 
 /// The reply to a process of a fleet whose limit was measured, while all of ten wait.

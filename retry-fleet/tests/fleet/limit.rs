@@ -2,12 +2,12 @@
 
 use crate::limit_world::{Counts, GREEDY, World};
 use crate::support::at;
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::time::ManualTimer;
-use retry_core::{PacedRetryStrategy, RetryConfig};
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LimitCall, LimitReply, Post, Reply};
 use retry_fleet::store::MemoryStore;
+use retry_limits::PacedRetryStrategy;
 use std::sync::Arc;
 
 /// Returns the share that was rejected, Jain's index of fairness, and the part of the limit that was used, in these seconds.

@@ -2,11 +2,10 @@
 
 use crate::limit_world::{Counts, World};
 use crate::support::at;
-use retry_core::PacedRetryStrategy;
-use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::protocol::{LimitReply, Reply, Step};
+use retry_limits::{GoodputEstimator, PacedRetryStrategy};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;

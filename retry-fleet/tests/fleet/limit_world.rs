@@ -1,12 +1,12 @@
 //! Processes that share the limit of a server, in steps of a millisecond.
 
 use crate::support::at;
-use retry_core::strategy::PacedRetryToken;
 use retry_core::time::Timestamp;
-use retry_core::{Clock, Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use retry_core::{Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
 use retry_fleet::Member;
 use retry_fleet::protocol::Reply;
 use retry_fleet::store::MemoryStore;
+use retry_limits::{PacedRetryStrategy, PacedRetryToken};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(crate) struct World<'a> {
     is_cut_off: Box<dyn Fn(usize, u64) -> bool + 'a>,
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
     emptied_at: Vec<u64>,
-    later: Option<(u64, f64)>,
+    later: Vec<(u64, f64)>,
 }
 
 impl<'a> World<'a> {
@@ -65,7 +65,7 @@ impl<'a> World<'a> {
             is_cut_off: Box::new(|_, _| false),
             has_crashed: Box::new(|_, _| false),
             emptied_at: Vec::new(),
-            later: None,
+            later: Vec::new(),
         }
     }
 
@@ -95,9 +95,10 @@ impl<'a> World<'a> {
         self
     }
 
-    /// Sets another rate of the server from a second on.
-    pub(crate) fn later(self, second: u64, rate: f64) -> Self {
-        Self { later: Some((second, rate)), ..self }
+    /// Sets another rate of the server from a second on, and until the next one.
+    pub(crate) fn later(mut self, second: u64, rate: f64) -> Self {
+        self.later.push((second, rate));
+        self
     }
 
     pub(crate) fn run(self, seconds: usize) -> Counts {
@@ -109,7 +110,7 @@ impl<'a> World<'a> {
             if self.emptied_at.contains(&now) {
                 store.forget();
             }
-            let rate = self.later.filter(|(from, _)| second >= *from).map_or(self.rate, |(_, rate)| rate);
+            let rate = self.later.iter().rfind(|(from, _)| second >= *from).map_or(self.rate, |(_, rate)| *rate);
             tokens = (tokens + rate / 1_000.0).min(self.burst * rate);
             for (number, process) in processes.iter_mut().enumerate() {
                 process.take_answers(now);

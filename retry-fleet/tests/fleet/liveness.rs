@@ -2,11 +2,10 @@
 
 use crate::support::at;
 use retry_core::Clock;
-use retry_core::limit::PacedAnswers;
-use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::store::MemoryStore;
+use retry_limits::{PacedAnswers, PacedStrategy};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex};

@@ -4,6 +4,7 @@
 mod exporter;
 mod fake;
 mod limit;
+mod limit_brown_out;
 mod limit_calls;
 mod limit_changes;
 mod limit_world;

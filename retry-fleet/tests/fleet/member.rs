@@ -1,10 +1,10 @@
 //! When a process calls, what it tells the store, and when it treats the store as lost.
 
 use crate::support::at;
-use retry_core::PacedRetryStrategy;
 use retry_core::quota::{EvidenceQuota, QuotaKnowledge};
 use retry_fleet::protocol::{Call, Knowledge, Reply, Turn};
 use retry_fleet::{FleetSwitch, Member};
+use retry_limits::PacedRetryStrategy;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! What a process computes when the store asks it for the next rate: which answers are measured, and which are not.
 
 use crate::fake::{MEASURED, One};
-use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
 use retry_fleet::protocol::{LimitReply, Post, Step};
+use retry_limits::GoodputEstimator;
 use std::time::Duration;
 
 /// The time of the step, by the clock of the store.

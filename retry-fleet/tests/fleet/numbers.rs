@@ -3,10 +3,11 @@
 use metrics::with_local_recorder;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use retry_core::quota::EvidenceQuota;
-use retry_core::{Clock, PacedRetryStrategy, TokioTimer};
+use retry_core::{Clock, TokioTimer};
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetSwitch};
+use retry_limits::PacedRetryStrategy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -4,12 +4,11 @@ use crate::exporter::documented_recorder;
 use metrics::with_local_recorder;
 use retry_core::observe::metrics::MetricsObserver;
 use retry_core::quota::EvidenceQuota;
-use retry_core::{
-    Clock, PacedRetryStrategy, PatientRetryStrategy, RetryInfo, StandardRetryStrategy, TokioTimer, retry,
-};
+use retry_core::{Clock, PatientRetryStrategy, RetryInfo, StandardRetryStrategy, TokioTimer, retry};
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::MemoryStore;
 use retry_fleet::{Fleet, FleetSwitch, Store, StoreError};
+use retry_limits::PacedRetryStrategy;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,10 +2,11 @@
 
 use retry_core::RetryErrorType::Other;
 use retry_core::quota::EvidenceQuota;
-use retry_core::{PacedRetryStrategy, RetryQuota, TokioTimer};
+use retry_core::{RetryQuota, TokioTimer};
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetSwitch, JoinError};
+use retry_limits::PacedRetryStrategy;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

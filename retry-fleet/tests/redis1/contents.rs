@@ -3,12 +3,12 @@
 use crate::connection::{HASH, call, whole_call};
 use crate::server::{PATIENCE, RedisServer};
 use redis::Commands;
-use retry_core::PacedRetryStrategy;
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
 use retry_fleet::protocol::{Call, Knowledge, LimitCall, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Member, Store};
+use retry_limits::PacedRetryStrategy;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;

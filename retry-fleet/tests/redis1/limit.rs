@@ -3,9 +3,10 @@
 use crate::process::{Running, setting, stopped};
 use crate::server::{PATIENCE, RedisServer};
 use redis::Commands;
-use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
+use retry_core::{RetryInfo, retryable};
 use retry_fleet::Fleet;
 use retry_fleet::redis1::RedisStore;
+use retry_limits::PacedRetryStrategy;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

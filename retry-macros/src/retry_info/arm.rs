@@ -1,12 +1,12 @@
 //! Writes one arm of a method: its answer for one case.
 
 use crate::retry_info::model::{Fault, Field, Safety};
+use crate::retry_info::optional::or_constant;
 use crate::retry_info::precedence::{Asked, Chain, Hint, Hints, Last};
 use crate::retry_info::said::{Read, Response};
 use crate::tokens::local;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use std::time::Duration;
 use syn::Path;
 
 /// An answer that is being written.
@@ -62,6 +62,32 @@ impl<'a> Arm<'a> {
             (Some(asked), Last::Word(_)) => quote!(#asked.unwrap_or(#last)),
             (Some(asked), _) => quote!(#asked.unwrap_or_else(|| #last)),
         };
+        self.finish(value)
+    }
+
+    /// Returns whether nothing says what the error means: the inner error that says whether a retry is safe does not know it, or
+    /// there is no label.
+    pub(super) fn unknown(mut self, safety: &Chain<'a, Safety>, is_unlabelled: bool) -> Answer<'a> {
+        if matches!(safety.last, Last::Transparent(_)) {
+            return self.answer(safety, |_| TokenStream::new());
+        }
+        let Some(before) = safety.asked.iter().position(|asked| matches!(asked, Asked::Source(_))) else {
+            return self.finish(is_unlabelled.to_token_stream());
+        };
+        let is_unknown = self.info_method();
+        self.share(before.saturating_add(1));
+        self.method = Ident::new("is_retry_safe", Span::mixed_site());
+        let mut value = TokenStream::new();
+        for asked in &safety.asked {
+            if let Asked::Source(field) = asked {
+                let said = &self.said;
+                self.read.source = Some(field);
+                value.extend(quote!(#said.source().is_some_and(#is_unknown)));
+            } else {
+                let asked = self.ask(asked);
+                value.extend(quote!(#asked.is_none() &&));
+            }
+        }
         self.finish(value)
     }
 
@@ -168,24 +194,4 @@ pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
         Safety::No => quote!(#krate::RetrySafety::No),
         Safety::Maybe => quote!(#krate::RetrySafety::Maybe),
     }
-}
-
-/// Returns the answer of the fields, or otherwise the constant.
-pub(super) fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
-    let constant = constant.map(|constant| {
-        let (secs, nanos) = (constant.as_secs(), constant.subsec_nanos());
-        quote!(::core::time::Duration::new(#secs, #nanos))
-    });
-    match (asked, constant) {
-        (Some(asked), None) => asked,
-        (None, constant) => some(constant),
-        (Some(asked), constant) => {
-            let constant = some(constant);
-            quote!(#asked.or(#constant))
-        }
-    }
-}
-
-pub(super) fn some(value: Option<TokenStream>) -> TokenStream {
-    value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
 }

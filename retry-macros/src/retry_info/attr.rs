@@ -9,7 +9,7 @@ use darling::{FromDeriveInput, FromField, FromVariant, ast};
 use syn::{Attribute, Data, DeriveInput, ExprPath, Generics, Ident, Meta, Path, Type};
 
 #[derive(FromDeriveInput)]
-#[darling(forward_attrs(retry))]
+#[darling(forward_attrs(retry, error, allow, warn, deny, forbid))]
 struct ItemReceiver {
     ident: Ident,
     generics: Generics,
@@ -18,7 +18,7 @@ struct ItemReceiver {
 }
 
 #[derive(FromVariant)]
-#[darling(forward_attrs(retry))]
+#[darling(forward_attrs(retry, error, allow, warn, deny, forbid))]
 struct VariantReceiver {
     ident: Ident,
     attrs: Vec<Attribute>,
@@ -26,7 +26,7 @@ struct VariantReceiver {
 }
 
 #[derive(FromField)]
-#[darling(forward_attrs(retry))]
+#[darling(forward_attrs(retry, from, source))]
 struct FieldReceiver {
     ident: Option<Ident>,
     ty: Type,
@@ -38,6 +38,8 @@ pub(super) struct Input {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
     pub(super) crate_path: Option<Path>,
+    /// The levels of lints that are set on the item.
+    pub(super) lints: Vec<Attribute>,
     pub(super) kind: Kind,
 }
 
@@ -72,6 +74,10 @@ pub(super) struct Case {
     pub(super) ident: Ident,
     /// Whether there is any `#[retry]`, on it or on one of its fields, other than the path of the crate.
     pub(super) labelled: bool,
+    /// Whether the attributes of other derives, or the name of a field, say that there is an inner error.
+    pub(super) has_inner_error: bool,
+    /// The levels of lints that are set on the variant. They are empty for a struct.
+    pub(super) lints: Vec<Attribute>,
     pub(super) options: CaseOptions,
     pub(super) fields: Vec<Field>,
 }
@@ -119,43 +125,87 @@ pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option
         return None;
     }
     let item = diagnostics.ok(ItemReceiver::from_derive_input(input).map_err(syn::Error::from))?;
+    let Attributes { retry: on_item, lints, is_transparent } = Attributes::of(item.attrs);
     let found = diagnostics.count();
     let (crate_path, kind) = match item.data {
         ast::Data::Enum(variants) => {
-            let mut defaults = read_case(&item.attrs, &ON_ENUM, diagnostics);
+            let mut defaults = read_case(&on_item, &ON_ENUM, diagnostics);
             let is_read = diagnostics.count() == found;
             let crate_path = defaults.crate_path.take();
-            let variants = variants
-                .into_iter()
-                .map(|variant| Case {
-                    labelled: labelled(&variant.attrs, &variant.fields),
-                    options: read_case(&variant.attrs, &ON_VARIANT, diagnostics),
-                    fields: read_fields(variant.fields, diagnostics),
-                    variant: Some(variant.ident.clone()),
-                    ident: variant.ident,
-                })
-                .collect();
+            let variants = variants.into_iter().map(|variant| read_variant(variant, diagnostics)).collect();
             (crate_path, Kind::Enum { defaults, is_read, variants })
         }
         ast::Data::Struct(fields) => {
-            let mut options = read_case(&item.attrs, &ON_STRUCT, diagnostics);
+            let mut options = read_case(&on_item, &ON_STRUCT, diagnostics);
             let crate_path = options.crate_path.take();
             let is_path_only = crate_path.is_some() && options.is_silent() && diagnostics.count() == found;
-            let labelled = labelled(if is_path_only { &[] } else { &item.attrs }, &fields);
-            let fields = read_fields(fields, diagnostics);
-            (crate_path, Kind::Struct(Case { variant: None, ident: item.ident.clone(), labelled, options, fields }))
+            let case = Case {
+                variant: None,
+                ident: item.ident.clone(),
+                labelled: labelled(if is_path_only { &[] } else { &on_item }, &fields),
+                has_inner_error: is_transparent || fields.iter().any(FieldReceiver::is_inner_error),
+                lints: Vec::new(),
+                options,
+                fields: read_fields(fields, diagnostics),
+            };
+            (crate_path, Kind::Struct(case))
         }
     };
-    Some(Input { ident: item.ident, generics: item.generics, crate_path, kind })
+    Some(Input { ident: item.ident, generics: item.generics, crate_path, lints, kind })
+}
+
+fn read_variant(variant: VariantReceiver, diagnostics: &mut Diagnostics) -> Case {
+    let VariantReceiver { ident, attrs, fields } = variant;
+    let Attributes { retry, lints, is_transparent } = Attributes::of(attrs);
+    Case {
+        variant: Some(ident.clone()),
+        ident,
+        labelled: labelled(&retry, &fields),
+        has_inner_error: is_transparent || fields.iter().any(FieldReceiver::is_inner_error),
+        lints,
+        options: read_case(&retry, &ON_VARIANT, diagnostics),
+        fields: read_fields(fields, diagnostics),
+    }
+}
+
+/// The attributes of an item or a variant, by what they are for.
+struct Attributes {
+    retry: Vec<Attribute>,
+    /// The levels of lints.
+    lints: Vec<Attribute>,
+    /// Whether there is `#[error(transparent)]`, as the crate `thiserror` reads it.
+    is_transparent: bool,
+}
+
+impl Attributes {
+    fn of(attrs: Vec<Attribute>) -> Self {
+        let is_transparent = attrs.iter().any(|attr| {
+            attr.path().is_ident("error") && attr.parse_args::<Ident>().is_ok_and(|word| word == "transparent")
+        });
+        let (retry, others): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|attr| attr.path().is_ident("retry"));
+        let lints = others.into_iter().filter(|attr| !attr.path().is_ident("error")).collect();
+        Self { retry, lints, is_transparent }
+    }
+}
+
+impl FieldReceiver {
+    fn retry_attrs(&self) -> impl Iterator<Item = &Attribute> {
+        self.attrs.iter().filter(|attr| attr.path().is_ident("retry"))
+    }
+
+    /// Whether other derives take the field for the source of the error.
+    fn is_inner_error(&self) -> bool {
+        self.ident.as_ref().is_some_and(|ident| ident == "source") || self.retry_attrs().count() < self.attrs.len()
+    }
 }
 
 fn labelled(attrs: &[Attribute], fields: &ast::Fields<FieldReceiver>) -> bool {
-    !attrs.is_empty() || fields.iter().any(|field| !field.attrs.is_empty())
+    !attrs.is_empty() || fields.iter().any(|field| field.retry_attrs().next().is_some())
 }
 
 /// The options of all `#[retry(...)]` of one item.
-fn read_options<O: Copy>(
-    attrs: &[Attribute],
+fn read_options<'a, O: Copy>(
+    attrs: impl IntoIterator<Item = &'a Attribute>,
     table: &OptionTable<O>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(O, Written)> {
@@ -235,6 +285,7 @@ fn read_fields(fields: ast::Fields<FieldReceiver>, diagnostics: &mut Diagnostics
 }
 
 fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
+    let options = read_options(field.retry_attrs(), &ON_FIELD, diagnostics);
     let mut read = Field {
         ident: field.ident,
         ty: field.ty,
@@ -246,7 +297,7 @@ fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
         source: None,
         transparent: None,
     };
-    for (name, option) in read_options(&field.attrs, &ON_FIELD, diagnostics) {
+    for (name, option) in options {
         match name {
             FieldOption::RetryAfter => {
                 let unit = read_unit(&option, diagnostics);

@@ -2,14 +2,14 @@
 
 use crate::retry_info::arm::{self, Answer, Arm};
 use crate::retry_info::bounds;
-use crate::retry_info::model::{Fault, Model, Says};
+use crate::retry_info::model::{Fault, Model, Says, Unlabelled};
 use crate::retry_info::said::{self, Read};
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{DeriveInput, ExprPath, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
-    let Model { ident, generics, crate_path: krate, cases } = model;
+    let Model { ident, generics, crate_path: krate, cases, unlabelled } = model;
     let no_fault = arm::fault(Fault::Other, krate);
     let mut reads: Vec<Read<'_>> = cases.iter().map(|_| Read::default()).collect();
 
@@ -29,6 +29,9 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     let conflict = method(model, "is_conflict", &bool, Some(&no), &mut reads, &|arm, says| {
         arm.answer(&says.conflict(), ToTokens::to_token_stream)
     });
+    let unknown = method(model, "is_unknown", &bool, Some(&no), &mut reads, &|arm, says| {
+        arm.unknown(&says.safety(), matches!(says, Says::Options(options) if options.is_unknown))
+    });
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
@@ -46,6 +49,14 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             fn __no_answer() -> ::core::option::Option<Self> { #krate::__private::no_answer() }
         }
     });
+    let as_error = quote! {
+        fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+            // It is used if the type is no error.
+            use #krate::__private::NoError as _;
+            (&#krate::__private::MaybeError(self)).as_error()
+        }
+    };
+    let warnings = unlabelled.iter().map(warning);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let say = say.map(|say| {
         quote! {
@@ -67,11 +78,48 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             #throttle
             #timeout
             #conflict
+            #unknown
             #retry_after
+            #as_error
             #no_answer
         }
         #say
+        #(#warnings)*
     }
+}
+
+/// Returns an item about which rustc warns at the name of the case. Only at the user's token is such a warning shown.
+fn warning(unlabelled: &Unlabelled) -> TokenStream {
+    let Unlabelled { ident, lints } = unlabelled;
+    let note = format!(
+        "`{ident}` holds an inner error and has no `#[retry(...)]`, so nothing says what the error means, and it is not \
+         retried; mark the field `#[retry(transparent)]` or `#[retry(source)]` if its type implements `RetryInfo`, or \
+         `#[retry(with = path::of::classify)]` if not; write `#[retry(never)]` on `{ident}` if it must not be retried"
+    );
+    let item = Ident::new("NO_RETRY_LABEL", Span::call_site());
+    let used = Ident::new("NO_RETRY_LABEL", ident.span());
+    // The user's own attribute was checked already, by the lints that look at attributes.
+    let lints = lints.iter().map(|lint| expanded(lint.to_token_stream()));
+    quote! {
+        #(#lints)*
+        const _: () = {
+            #[deprecated(note = #note)]
+            const #item: () = ();
+            #used
+        };
+    }
+}
+
+/// Returns tokens at the same place that belong to the expansion.
+fn expanded(tokens: TokenStream) -> TokenStream {
+    let expanded = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            token = TokenTree::Group(Group::new(group.delimiter(), expanded(group.stream())));
+        }
+        token.set_span(token.span().resolved_at(Span::mixed_site()));
+        token
+    });
+    expanded.collect()
 }
 
 /// Returns impls that say nothing, with the errors in one of them, so that rustc reports nothing that follows from them: the

@@ -6,6 +6,7 @@ mod bounds;
 mod expand;
 mod marks;
 mod model;
+mod optional;
 mod precedence;
 mod said;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use proc_macro2::Ident;
 use std::time::Duration;
-use syn::{ExprPath, Generics, Member, Path, Type};
+use syn::{Attribute, ExprPath, Generics, Member, Path, Type};
 
 /// An enum or a struct.
 pub(super) struct Model {
@@ -10,6 +10,15 @@ pub(super) struct Model {
     pub(super) generics: Generics,
     pub(super) crate_path: Path,
     pub(super) cases: Vec<Case>,
+    /// The cases that hold an inner error, and of which no label says what they mean.
+    pub(super) unlabelled: Vec<Unlabelled>,
+}
+
+/// A case that holds an inner error and has no label.
+pub(super) struct Unlabelled {
+    pub(super) ident: Ident,
+    /// The levels of lints that are set on the item and on the variant.
+    pub(super) lints: Vec<Attribute>,
 }
 
 /// A variant, or the whole of a struct.
@@ -40,6 +49,8 @@ pub(super) struct Options {
     pub(super) source: Option<Field>,
     /// The answers of the enum, for those that the case does not give.
     pub(super) container: Answers,
+    /// Whether no label says what the inner error of the case means.
+    pub(super) is_unknown: bool,
 }
 
 #[derive(Clone)]

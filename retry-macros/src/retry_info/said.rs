@@ -1,9 +1,9 @@
 //! Writes the one method that reads the fields. The other methods take their answers from what it returns, so that rustc
 //! reports a wrong type of a field once.
 
-use crate::retry_info::arm::{or_constant, some};
 use crate::retry_info::bounds::Need;
 use crate::retry_info::model::{Field, HintField, Model, Unit, With};
+use crate::retry_info::optional::{or_constant, some};
 use crate::retry_info::precedence::Hint;
 use crate::tokens::local;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};

@@ -94,6 +94,18 @@ fn an_enum() {
                         }
                     }
                 }
+                fn is_unknown(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::SlowDown { .. } | Self::Timeout { .. } | Self::NoSuchKey { .. } => {
+                            false
+                        }
+                        Self::Transport { .. } => {
+                            ::retry_core::RetryInfo::is_unknown(
+                                ::retry_core::__private::Say::say(self).inner(),
+                            )
+                        }
+                    }
+                }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
                         Self::SlowDown { .. } => ::retry_core::__private::Say::say(self).wait(),
@@ -104,6 +116,10 @@ fn an_enum() {
                             )
                         }
                     }
+                }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use ::retry_core::__private::NoError as _;
+                    (&::retry_core::__private::MaybeError(self)).as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
@@ -180,10 +196,19 @@ fn a_generic_struct() {
                         ::retry_core::__private::Say::say(self).inner(),
                     )
                 }
+                fn is_unknown(&self) -> ::core::primitive::bool {
+                    ::retry_core::RetryInfo::is_unknown(
+                        ::retry_core::__private::Say::say(self).inner(),
+                    )
+                }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     ::retry_core::RetryInfo::retry_after(
                         ::retry_core::__private::Say::say(self).inner(),
                     )
+                }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use ::retry_core::__private::NoError as _;
+                    (&::retry_core::__private::MaybeError(self)).as_error()
                 }
             }
             #[automatically_derived]
@@ -290,6 +315,10 @@ fn constant_statuses() {
                         Self::Busy { .. } => ::retry_core::__private::Say::say(self).wait(),
                     }
                 }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use ::retry_core::__private::NoError as _;
+                    (&::retry_core::__private::MaybeError(self)).as_error()
+                }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
                 }
@@ -354,6 +383,10 @@ fn a_status_and_a_code() {
                 }
                 fn is_conflict(&self) -> ::core::primitive::bool {
                     ::retry_core::__private::Say::say(self).response().is_conflict().unwrap_or(false)
+                }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use ::retry_core::__private::NoError as _;
+                    (&::retry_core::__private::MaybeError(self)).as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
@@ -454,6 +487,10 @@ fn verdicts_and_a_source() {
                             .or_else(|| __said.source().and_then(my::retry::RetryInfo::retry_after))
                     }
                 }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use my::retry::__private::NoError as _;
+                    (&my::retry::__private::MaybeError(self)).as_error()
+                }
             }
             #[automatically_derived]
             #[doc(hidden)]
@@ -551,4 +588,175 @@ fn each_field_is_read_in_one_method() {
     ] {
         assert_eq!(expanded.matches(reads).count(), 1, "{reads}");
     }
+}
+
+#[test]
+fn inner_errors_without_a_label() {
+    derived(
+        quote! {
+            #[warn(deprecated)]
+            enum StoreError {
+                Client(#[from] ClientError),
+                #[allow(deprecated)]
+                #[error(transparent)]
+                Quiet(Box<dyn Error>),
+                #[error("no such key")]
+                NoSuchKey(String),
+                With {
+                    #[retry(with = known)]
+                    status: u16,
+                    #[retry(source)]
+                    cause: Inner,
+                },
+            }
+        },
+        &expect![[r##"
+            #[automatically_derived]
+            impl ::retry_core::ErrorInfo for StoreError {
+                fn fault(&self) -> ::retry_core::ErrorFault {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => {
+                            ::retry_core::ErrorFault::Other
+                        }
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .fault()
+                                .or_else(|| __said.source().map(::retry_core::ErrorInfo::fault))
+                                .unwrap_or(::retry_core::ErrorFault::Other)
+                        }
+                    }
+                }
+            }
+            #[automatically_derived]
+            impl ::retry_core::RetryInfo for StoreError {
+                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => {
+                            ::retry_core::RetrySafety::No
+                        }
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .is_retry_safe()
+                                .or_else(|| {
+                                    __said.source().map(::retry_core::RetryInfo::is_retry_safe)
+                                })
+                                .unwrap_or(::retry_core::RetrySafety::No)
+                        }
+                    }
+                }
+                fn is_throttle(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => false,
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .is_throttle()
+                                .or_else(|| {
+                                    __said.source().map(::retry_core::RetryInfo::is_throttle)
+                                })
+                                .unwrap_or(false)
+                        }
+                    }
+                }
+                fn is_timeout(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => false,
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .is_timeout()
+                                .or_else(|| __said.source().map(::retry_core::RetryInfo::is_timeout))
+                                .unwrap_or(false)
+                        }
+                    }
+                }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => false,
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .is_conflict()
+                                .or_else(|| {
+                                    __said.source().map(::retry_core::RetryInfo::is_conflict)
+                                })
+                                .unwrap_or(false)
+                        }
+                    }
+                }
+                fn is_unknown(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } => true,
+                        Self::NoSuchKey { .. } => false,
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said.with().is_retry_safe().is_none()
+                                && __said.source().is_some_and(::retry_core::RetryInfo::is_unknown)
+                        }
+                    }
+                }
+                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    match self {
+                        Self::Client { .. } | Self::Quiet { .. } | Self::NoSuchKey { .. } => {
+                            ::core::option::Option::None
+                        }
+                        Self::With { .. } => {
+                            let __said = ::retry_core::__private::Say::say(self);
+                            __said
+                                .with()
+                                .retry_after()
+                                .or_else(|| {
+                                    __said.source().and_then(::retry_core::RetryInfo::retry_after)
+                                })
+                        }
+                    }
+                }
+                fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
+                    use ::retry_core::__private::NoError as _;
+                    (&::retry_core::__private::MaybeError(self)).as_error()
+                }
+                fn __no_answer() -> ::core::option::Option<Self> {
+                    ::retry_core::__private::no_answer()
+                }
+            }
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl ::retry_core::__private::Say for StoreError {
+                fn say(&self) -> ::retry_core::__private::Said<'_> {
+                    match self {
+                        Self::With { status: __field0, cause: __field1, .. } => {
+                            ::retry_core::__private::said()
+                                .set_with(::retry_core::__private::classification(&known(__field0)))
+                                .set_source(::retry_core::__private::source::<Inner>(__field1))
+                        }
+                        _ => ::retry_core::__private::said(),
+                    }
+                }
+            }
+            #[warn(deprecated)]
+            const _: () = {
+                #[deprecated(
+                    note = "`Client` holds an inner error and has no `#[retry(...)]`, so nothing says what the error means, and it is not retried; mark the field `#[retry(transparent)]` or `#[retry(source)]` if its type implements `RetryInfo`, or `#[retry(with = path::of::classify)]` if not; write `#[retry(never)]` on `Client` if it must not be retried"
+                )]
+                const NO_RETRY_LABEL: () = ();
+                NO_RETRY_LABEL
+            };
+            #[warn(deprecated)]
+            #[allow(deprecated)]
+            const _: () = {
+                #[deprecated(
+                    note = "`Quiet` holds an inner error and has no `#[retry(...)]`, so nothing says what the error means, and it is not retried; mark the field `#[retry(transparent)]` or `#[retry(source)]` if its type implements `RetryInfo`, or `#[retry(with = path::of::classify)]` if not; write `#[retry(never)]` on `Quiet` if it must not be retried"
+                )]
+                const NO_RETRY_LABEL: () = ();
+                NO_RETRY_LABEL
+            };
+        "##]],
+    );
 }

@@ -5,14 +5,14 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
-use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, With};
+use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, Unlabelled, With};
 use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
 use quote::quote;
 use syn::{ExprPath, GenericArgument, Path, PathArguments, PathSegment, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
-    let Input { ident, generics, crate_path, kind } = input;
+    let Input { ident, generics, crate_path, lints, kind } = input;
     // An option that could not be read may make an error retryable.
     let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
@@ -24,9 +24,14 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
             (Answers::default(), vec![case])
         }
     };
+    let unlabelled = cases.iter().filter(|case| is_unlabelled(case, container)).map(|case| Unlabelled {
+        ident: case.ident.clone(),
+        lints: lints.iter().chain(&case.lints).cloned().collect(),
+    });
+    let unlabelled = unlabelled.collect();
     let cases = cases.into_iter().filter_map(|case| check(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
-    Model { ident, generics, crate_path, cases }
+    Model { ident, generics, crate_path, cases, unlabelled }
 }
 
 /// Returns the default path of retry-core.
@@ -60,6 +65,11 @@ fn enum_answers(defaults: CaseOptions, variants: &[Case], is_read: bool, diagnos
         }
     }
     answers
+}
+
+/// Whether a case holds an inner error, and no label says what it means.
+fn is_unlabelled(case: &Case, container: Answers) -> bool {
+    case.has_inner_error && !case.labelled && container == Answers::default()
 }
 
 /// Reports variants without a label under `exhaustive`.
@@ -191,6 +201,7 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
         status: status.map(|mark| mark.model()),
         source: field(source, "only one field can give the answers"),
         container,
+        is_unknown: is_unlabelled(case, container),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
-use crate::retryable::limits::{Limits, read_deadline, read_limit, read_stop};
-use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
+use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
+use crate::retryable::strategy::{LIMITS, OWN, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
@@ -25,8 +25,13 @@ enum RetryableOption {
     MaxTime,
     Deadline,
     AttemptTimeout,
+    TimedOut,
+    MaxAttempts,
     UnlimitedAttempts,
     Stop,
+    StopWhen,
+    CutOnStop,
+    Name,
     Context,
     Clone,
     Observer,
@@ -44,6 +49,7 @@ const ON_END: &str = "write `on_end = |report| ..`";
 const LONG_POLL: &str =
     "use a strategy for long polls, `static QUEUE: LongPolling<StandardRetryStrategy> = LongPolling::over(..);`";
 const STOP: &str = "write `stop = STOP`, with `static STOP: Stop = Stop::new();`";
+const CANCEL: &str = "write `stop_when = token.cancelled()`, or `stop = STOP` with `static STOP: Stop = Stop::new();`";
 const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
 const WHEN: &str = "label the error type with `#[derive(RetryInfo)]`, or write a `policy`";
 
@@ -60,8 +66,13 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_time", RetryableOption::MaxTime),
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
+        ("timed_out", RetryableOption::TimedOut),
+        ("max_attempts", RetryableOption::MaxAttempts),
         ("unlimited_attempts", RetryableOption::UnlimitedAttempts),
         ("stop", RetryableOption::Stop),
+        ("stop_when", RetryableOption::StopWhen),
+        ("cut_on_stop", RetryableOption::CutOnStop),
+        ("name", RetryableOption::Name),
         ("context", RetryableOption::Context),
         ("clone", RetryableOption::Clone),
         ("observer", RetryableOption::Observer),
@@ -73,7 +84,6 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     ],
     main: Some("strategy"),
     elsewhere: &[
-        ("max_attempts", MAX_ATTEMPTS),
         ("attempts", MAX_ATTEMPTS),
         ("retries", MAX_ATTEMPTS),
         ("max_retries", MAX_ATTEMPTS),
@@ -108,9 +118,10 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("forever", "write `unlimited_attempts`"),
         ("retry_forever", "write `unlimited_attempts`"),
         ("unlimited", "write `unlimited_attempts`"),
-        ("cancel", STOP),
-        ("cancellation", STOP),
-        ("cancellation_token", STOP),
+        ("cancel", CANCEL),
+        ("cancellation", CANCEL),
+        ("cancellation_token", CANCEL),
+        ("until", CANCEL),
         ("shutdown", STOP),
         ("abort", STOP),
         ("notify", "write `on_retry`"),
@@ -139,6 +150,13 @@ pub(super) struct Options {
     pub(super) limits: Limits,
     /// `attempt_timeout` as it is written.
     pub(super) attempt_timeout_option: Option<Written>,
+    /// `stop_when` as it is written.
+    pub(super) stop_when_option: Option<Written>,
+    /// `timed_out` as it is written.
+    pub(super) timed_out_option: Option<Written>,
+    /// `max_attempts` as it is written.
+    pub(super) max_attempts_option: Option<Written>,
+    pub(super) name: Option<Expr>,
     pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
     pub(super) observer: Option<Expr>,
@@ -164,6 +182,10 @@ impl Options {
             weighing,
             limits,
             attempt_timeout_option,
+            stop_when_option,
+            timed_out_option,
+            max_attempts_option,
+            name,
             context,
             clone,
             observer,
@@ -181,6 +203,7 @@ impl Options {
             policy: policy.map(renamed),
             weighing: weighing.map(renamed),
             limits: limits.map(renamed),
+            name: name.map(renamed),
             observer: observer.map(renamed),
             on_retry: on_retry.map(renamed),
             on_end: on_end.map(renamed),
@@ -190,6 +213,9 @@ impl Options {
             hedge,
             hedge_option,
             attempt_timeout_option,
+            stop_when_option,
+            timed_out_option,
+            max_attempts_option,
             context,
             clone,
             blocking,
@@ -230,11 +256,32 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
             }
+            RetryableOption::TimedOut => {
+                read.limits.timed_out = option.expr("|timed_out| ..", diagnostics);
+                read.timed_out_option = Some(option);
+            }
+            RetryableOption::MaxAttempts => {
+                read.limits.max_attempts = read_attempts(&option, diagnostics);
+                read.max_attempts_option = Some(option);
+            }
             RetryableOption::UnlimitedAttempts => {
                 option.flag(diagnostics);
                 read.limits.unlimited_attempts = true;
             }
-            RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
+            RetryableOption::Stop => {
+                read.limits.is_stoppable = true;
+                read.limits.stop = read_stop(&option, diagnostics);
+            }
+            RetryableOption::StopWhen => {
+                read.limits.is_stoppable = true;
+                read.limits.stop_when = read_stop_when(&option, diagnostics);
+                read.stop_when_option = Some(option);
+            }
+            RetryableOption::CutOnStop => {
+                option.flag(diagnostics);
+                read.limits.cut_on_stop = Some(option);
+            }
+            RetryableOption::Name => read.name = read_given_name(&option, diagnostics),
             RetryableOption::Context => read.context = Some(read_name(&option, diagnostics)),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),
@@ -275,16 +322,15 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             if own_names().any(|own| own == name) || nearest(&name, own_names()).is_some() {
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
-            let message = if nearest(&name, ["concurrency"]).is_some() {
-                format!(
-                    "\"{name}\" is not a built-in strategy; make it a static, `static STORE: ConcurrencyRetryStrategy = \
-                     ConcurrencyRetryStrategy::new();`, and write `strategy = STORE`; in quotes, write {built_in}"
-                )
-            } else {
-                format!(
+            let message = match limits_type(&name) {
+                Some(ty) => format!(
+                    "\"{name}\" is not a built-in strategy; make it a static, `static STORE: retry_limits::{ty} = \
+                     retry_limits::{ty}::new();`, and write `strategy = STORE`; in quotes, write {built_in}"
+                ),
+                None => format!(
                     "write your own strategy without quotes: `strategy = {name}` names a static, field or argument; in \
                      quotes, write {built_in}"
-                )
+                ),
             };
             diagnostics.error(text, message);
             None
@@ -307,6 +353,23 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             diagnostics.error(option, format!("name a strategy: `strategy = STORE`, or a built-in one: {built_in}"));
             None
         }
+    }
+}
+
+/// Returns the strategy of the crate `retry-limits` that a name means, if it is one or nearly one.
+fn limits_type(name: &str) -> Option<&'static str> {
+    let meant = nearest(name, LIMITS.map(|(name, _)| name))?;
+    LIMITS.iter().find(|(name, _)| *name == meant).map(|(_, ty)| *ty)
+}
+
+/// Reads the name of the operation: a text, or an expression that is evaluated in each call.
+fn read_given_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    match option.value() {
+        Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Str(_)) => {
+            diagnostics.error(lit, "a name is a text: `name = \"fetch\"`, or an expression that gives a text");
+            None
+        }
+        _ => option.expr("\"fetch\"", diagnostics),
     }
 }
 

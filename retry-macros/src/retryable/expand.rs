@@ -1,14 +1,16 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::limits::{Limited, limited};
+use crate::retryable::limits::{Limited, Limits, awaited, limited};
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::race::{self, Turn};
-use crate::retryable::rebind::{borrows, rebound};
+use crate::retryable::rebind::{borrows, rebound, used};
 use crate::retryable::settle::{Over, Settle};
+use crate::retryable::signature;
 use crate::retryable::strategy::{Dependency, Own};
 use crate::tokens::{local, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -41,7 +43,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let Limited { limits, setup: limits_setup } = limited(&retried.limits, &private);
     let place = local("last");
     let last = quote!(&mut #place);
-    let is_limited = limits.is_some();
+    let is_limited = retried.limits.can_cut();
     let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
     let over = Over::new(&result, on_retry.is_some() || on_end.is_some());
     let cut_off = match (over.is_settled, retried.blocking) {
@@ -50,7 +52,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         (false, true) => quote!(#private::over),
     };
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
-    let cut_off = respan(quote!(#cut_off(#retried_call, &mut #operation, #cut, #last)), outcome.span());
+    let out_of_time = out_of_time(retried, &private);
+    let cut_off = respan(quote!(#cut_off), outcome.span());
+    let cut_off = quote!(#cut_off(#retried_call, &mut #operation, #cut, #last, #out_of_time));
     let parts = Parts {
         private: &private,
         operation: &operation,
@@ -58,6 +62,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         last: &last,
         cut_off: &cut_off,
         over: &over,
+        limits: &retried.limits,
     };
     let settle = Settle {
         private: &private,
@@ -74,7 +79,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let (started, settle_setup) = (settle.started(), settle.setup());
     let begin = begin(retried, limits, [&operation, &place], &retried_call);
-    let (race_setup, turn) = if let Some(hedge) = &retried.hedge {
+    let (race_setup, turn) = if let Some((hedge, _)) = &retried.hedge {
         let (call, wait, attempt) = (&retried_call, &parts.wait(), &attempt(retried));
         let turn = Turn { private: &private, call, wait, attempt, directive: &directive, last: &last, settle: &settle };
         (Some(race::setup(hedge, retried, call)), turn.expand(retried))
@@ -82,8 +87,11 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         (None, turn(retried, &parts, is_limited, context.as_ref(), &settle.expand()))
     };
 
-    let body = body.around(quote! {
+    // Before what borrows an argument for the whole operation.
+    let used = retried.hedge.as_ref().map(|_| used(retried));
+    let repeated = quote! {
         #call_setup
+        #used
         #limits_setup
         #weight_setup
         #started
@@ -95,7 +103,8 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         loop {
             #turn
         }
-    });
+    };
+    let body = body.around(race::with_feature(retried, repeated));
     quote! {
         #(#outer)*
         #vis #modifiers #signature {
@@ -114,15 +123,40 @@ fn begin(
 ) -> TokenStream {
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    let (begun, kept) = match limits {
-        None => (quote!(#private::begin(#call)), quote!(#private::last(&#operation))),
-        Some(limits) => (quote!(#private::begin_within(#call, #limits)), quote!(::core::option::Option::None)),
+    // While a part of the type is not known, nothing is known of the error.
+    let outcome = (!signature::is_inferred(&retried.outcome)).then_some(&retried.outcome);
+    let kept = match (retried.limits.can_cut(), outcome) {
+        (false, Some(outcome)) => quote!(#private::last_of!(&#operation, #outcome)),
+        (false, None) => quote!(#private::last(&#operation, #private::NO_TEXT)),
+        (true, Some(outcome)) => quote!(#private::last_of!(#outcome)),
+        (true, None) => quote!(::core::option::Option::None),
+    };
+    let begun = match limits {
+        None => quote!(#private::begin(#call)),
+        Some(limits) => quote!(#private::begin_within(#call, #limits)),
     };
     let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
     quote! {
         let mut #operation = #begun;
         let mut #last = #kept;
         #unlimited
+    }
+}
+
+/// Returns the function that makes the outcome of an attempt that was cut.
+pub(super) fn out_of_time(retried: &RetriedFunction, private: &TokenStream) -> TokenStream {
+    let outcome = &retried.outcome;
+    match &retried.limits.timed_out {
+        // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+        None if retried.limits.can_cut() => respan(quote!(#private::out_of_time), outcome.span()),
+        None => quote!(#private::never_cut),
+        Some(make) => {
+            let timed_out = local("timed_out");
+            let called = respan(quote!(#private::timed_out::<#outcome>), outcome.span());
+            // Whether the error is right depends on the user's expression, so rustc points there.
+            let called = quote_spanned!(make.span()=> #called(#timed_out, #make));
+            quote!(|#timed_out| #called)
+        }
     }
 }
 
@@ -156,7 +190,20 @@ fn turn(
 fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream, TokenStream) {
     let function = retried.function.sig.ident.unraw().to_string();
     // The library searches the path of the closure for this name.
-    let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
+    let own_name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
+    let (name, name_setup) = match &retried.name {
+        None => (own_name.clone(), quote!(#private::function_name!(#own_name = #function);)),
+        Some(Expr::Lit(text)) => {
+            (own_name.clone(), quote!(static #own_name: #private::Name = #private::Name::Given(#text);))
+        }
+        // Whether the type is right depends on the user's expression, so rustc points there.
+        Some(expr) => {
+            let name = local("name");
+            let given = respan(quote!(#private::given_name), expr.span());
+            let given = quote_spanned!(expr.span()=> #given(#expr));
+            (name.clone(), quote!(let #name = #given;))
+        }
+    };
     let (strategy_setup, retried_call) = with_strategy(retried, &name, private);
     let (timer_setup, timer) = match (retried.blocking, &retried.timer) {
         (true, None) => (TokenStream::new(), quote!(.blocking())),
@@ -166,7 +213,7 @@ fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream,
     let (observer_setup, observer) = surrounding("observer", retried.observer.as_ref(), private);
     let setup = quote! {
         #strategy_setup
-        static #name: #private::Name = #private::function_name!(#function);
+        #name_setup
         #timer_setup
         #observer_setup
     };
@@ -209,6 +256,7 @@ struct Parts<'a> {
     last: &'a TokenStream,
     cut_off: &'a TokenStream,
     over: &'a Over,
+    limits: &'a Limits,
 }
 
 impl Parts<'_> {
@@ -216,11 +264,12 @@ impl Parts<'_> {
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
         let wait = local("wait");
+        let waited = awaited(self.limits, &wait.to_token_stream(), private);
         // A `while let` would borrow the timer and the observer during the wait.
         quote! {
             loop {
                 let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
-                #wait.await;
+                #waited;
             }
         }
     }
@@ -281,13 +330,16 @@ impl Parts<'_> {
                 },
             }
         };
-        let attempt = quote! {{
-            let #attempted = #private::attempt(
+        let attempting = quote! {
+            #private::attempt(
                 #deadline,
                 ::core::pin::pin!(#sleep),
                 ::core::pin::pin!(#private::place(&#operation).run(#body)),
             )
-            .await;
+        };
+        let attempting = awaited(self.limits, &attempting, private);
+        let attempt = quote! {{
+            let #attempted = #attempting;
             #attempt
         }};
         (Some(quote!(#before #context)), attempt)
@@ -366,7 +418,6 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
                 Own::Patient => quote!(#crate_path::PatientRetryStrategy),
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
-                Own::Paced => quote!(#crate_path::PacedRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))

@@ -1,10 +1,11 @@
 //! Reads time limits from the options, and writes them into the loop.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::{Written, ungrouped};
+use crate::options::Written;
+use crate::tokens::ungrouped;
 use crate::tokens::{local, respan};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::time::Duration;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprReference, Lit};
@@ -15,10 +16,19 @@ pub(super) struct Limits {
     pub(super) max_time: Option<Limit>,
     pub(super) deadline: Option<Expr>,
     pub(super) attempt_timeout: Option<Limit>,
+    /// The closure that makes the error of an attempt that was cut.
+    pub(super) timed_out: Option<Expr>,
+    pub(super) max_attempts: Option<Attempts>,
     /// Whether the strategy's maximum number of attempts does not apply.
     pub(super) unlimited_attempts: bool,
     /// The handle that stops the operation.
     pub(super) stop: Option<Expr>,
+    /// The future that stops the operation.
+    pub(super) stop_when: Option<Expr>,
+    /// Whether `stop` or `stop_when` is written.
+    pub(super) is_stoppable: bool,
+    /// `cut_on_stop` as it is written. With it, a stop cuts the attempt that runs.
+    pub(super) cut_on_stop: Option<Written>,
 }
 
 impl Limits {
@@ -32,19 +42,45 @@ impl Limits {
         limits.into_iter().flatten().min_by_key(|(_, time)| *time)
     }
 
+    /// Returns whether there is something that can cut an attempt or prevent the first one.
+    pub(super) const fn can_cut(&self) -> bool {
+        let is_timed = self.max_time.is_some() || self.deadline.is_some() || self.attempt_timeout.is_some();
+        is_timed || self.stop.is_some() || self.stop_when.is_some()
+    }
+
     /// Replaces the expressions.
     pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
         let limit = |limit| match limit {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout, unlimited_attempts, stop } = self;
+        let attempts = |attempts| match attempts {
+            Attempts::Expr(expr) => Attempts::Expr(map(expr)),
+            constant @ Attempts::Constant(_) => constant,
+        };
+        let Self {
+            max_time,
+            deadline,
+            attempt_timeout,
+            timed_out,
+            max_attempts,
+            unlimited_attempts,
+            stop,
+            stop_when,
+            is_stoppable,
+            cut_on_stop,
+        } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
+            timed_out: timed_out.map(&map),
+            max_attempts: max_attempts.map(attempts),
             unlimited_attempts,
             stop: stop.map(&map),
+            stop_when: stop_when.map(&map),
+            is_stoppable,
+            cut_on_stop,
         }
     }
 }
@@ -54,6 +90,29 @@ pub(super) enum Limit {
     /// A text.
     Constant(Duration),
     Expr(Expr),
+}
+
+/// The value of `max_attempts`.
+pub(super) enum Attempts {
+    /// A literal, which is not 0.
+    Constant(u32),
+    Expr(Expr),
+}
+
+/// Reads a number of attempts: a literal, or an expression that is evaluated in each call.
+pub(super) fn read_attempts(option: &Written, diagnostics: &mut Diagnostics) -> Option<Attempts> {
+    let expected = "expected a whole number from 1 to 4294967295, since it counts the first attempt too";
+    match option.value() {
+        Some(Expr::Lit(ExprLit { lit, .. })) => {
+            let number = if let Lit::Int(number) = lit { number.base10_parse::<u32>().ok() } else { None };
+            let attempts = number.filter(|number| *number > 0);
+            if attempts.is_none() {
+                diagnostics.error(lit, format!("invalid max_attempts: {expected}"));
+            }
+            attempts.map(Attempts::Constant)
+        }
+        _ => option.expr("2", diagnostics).map(Attempts::Expr),
+    }
 }
 
 /// Reads a time limit: a text, or an expression that is evaluated in each call.
@@ -112,16 +171,67 @@ pub(super) fn read_stop(option: &Written, diagnostics: &mut Diagnostics) -> Opti
     }
 }
 
+/// Reads the future that stops the operation: an expression.
+pub(super) fn read_stop_when(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    match option.value() {
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(literal, "`stop_when` takes a future, without quotes: `stop_when = token.cancelled()`");
+            None
+        }
+        Some(Expr::Closure(closure)) => {
+            diagnostics.error(
+                closure,
+                "`stop_when` takes the future itself, which belongs to one call; remove the `||`: `stop_when = token.cancelled()`",
+            );
+            None
+        }
+        _ => option.expr("token.cancelled()", diagnostics),
+    }
+}
+
 /// The code of the limits.
 pub(super) struct Limited {
     /// The expression of the limits, if there are any.
     pub(super) limits: Option<TokenStream>,
-    /// The declaration of the handle that stops the operation, before the operation begins.
+    /// The declarations of what stops the operation, before the operation begins.
     pub(super) setup: TokenStream,
 }
 
+/// Returns the expression that awaits a step of the operation, with the future that is polled beside it, if there is one.
+pub(super) fn awaited(limits: &Limits, step: &TokenStream, private: &TokenStream) -> TokenStream {
+    if limits.stop_when.is_none() {
+        return quote!(#step.await);
+    }
+    let [when, own] = ["when", "own_stop"].map(local);
+    quote!(#private::beside(::core::pin::Pin::as_mut(&mut #when), &#own, #step).await)
+}
+
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout, unlimited_attempts: _, stop } = limits;
+    let (all, can_cut) = (limits, limits.can_cut());
+    let Limits {
+        max_time,
+        deadline,
+        attempt_timeout,
+        timed_out: _,
+        max_attempts,
+        unlimited_attempts: _,
+        stop,
+        stop_when,
+        is_stoppable: _,
+        cut_on_stop,
+    } = limits;
+    let attempts = max_attempts.as_ref().map(|attempts| match attempts {
+        Attempts::Constant(number) => quote!(#private::attempts(#number)),
+        // Whether the type is right depends on the user's expression, so rustc points there.
+        Attempts::Expr(expr) => {
+            let accepted = respan(quote!(#private::accept_attempts), expr.span());
+            quote_spanned!(expr.span()=> #accepted(#expr))
+        }
+    });
+    if !can_cut {
+        let limits = attempts.map(|attempts| quote!(#private::at_most(#attempts)));
+        return Limited { limits, setup: TokenStream::new() };
+    }
     let (mut limits, mut setup) = (None, TokenStream::new());
     let mut add = |limit: &str, value: TokenStream| {
         let limit = format_ident!("{limit}");
@@ -137,6 +247,9 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     if let Some(time) = attempt_timeout {
         add("attempt_timeout", duration(time));
     }
+    if let Some(attempts) = attempts {
+        add("max_attempts", attempts);
+    }
     if let Some(stop) = stop {
         let handle = local("stop");
         let stop = match ungrouped(stop) {
@@ -147,6 +260,22 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         // value of an expression as long as the operation.
         add("stop", respan(handle.to_token_stream(), stop.span()));
         setup = quote!(let #handle = &#stop;);
+    }
+    if let Some(when) = stop_when {
+        let [own, future] = ["own_stop", "when"].map(local);
+        add("stopped_by", quote!(&#own));
+        // Whether the type is right depends on the user's expression, so rustc points there.
+        let accepted = respan(quote!(#private::stop_when), when.span());
+        // If the future is ready, no attempt is sent.
+        let polled = awaited(all, &quote!(::core::future::ready(())), private);
+        setup.extend(quote! {
+            let #own = #private::own_stop();
+            let mut #future = ::core::pin::pin!(#accepted(#when));
+            #polled;
+        });
+    }
+    if cut_on_stop.is_some() {
+        limits = limits.map(|others| quote!(#private::cut_on_stop(#others)));
     }
     Limited { limits, setup }
 }

@@ -1,12 +1,12 @@
 //! A function to be retried: what validation makes, and expansion writes.
 
-use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
 use crate::retryable::body::Body;
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limits;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::weight::Weighing;
+use crate::tokens::ungrouped;
 use proc_macro2::Ident;
 use syn::{Expr, ItemFn, Path, Type};
 
@@ -24,10 +24,12 @@ pub(super) struct RetriedFunction {
     pub(super) outcome: Type,
     pub(super) strategy: Dependency,
     pub(super) policy: Policy,
-    /// The delay before a second attempt beside the first one, if there is one.
-    pub(super) hedge: Option<Hedge>,
+    /// The delay before a second attempt beside the first one, if there is one, and the name of its option as it is written.
+    pub(super) hedge: Option<(Hedge, Ident)>,
     pub(super) weighing: Weighing,
     pub(super) limits: Limits,
+    /// The name of the operation in events; `None` for the path of the function.
+    pub(super) name: Option<Expr>,
     /// The name of the context in the body.
     pub(super) context: Option<Ident>,
     pub(super) observer: Option<Dependency>,

@@ -1,13 +1,30 @@
 //! The code of the race of the first attempt and its hedge.
 
+use crate::retryable::expand::out_of_time;
 use crate::retryable::hedge_option::Hedge;
+use crate::retryable::limits::awaited;
 use crate::retryable::model::RetriedFunction;
-use crate::retryable::rebind;
 use crate::retryable::settle::Settle;
 use crate::tokens::{local, respan};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
+
+/// Returns the loop of a function, which the library replaces with an error if there is a hedge, but not the feature for it.
+pub(super) fn with_feature(retried: &RetriedFunction, body: TokenStream) -> TokenStream {
+    let Some((_, option)) = &retried.hedge else { return body };
+    let crate_path = &retried.crate_path;
+    // Rustc reports the error of a macro of another crate at its call in the user's code, so the call is there. `$crate` has its
+    // meaning from its own place.
+    let at_the_option = |mut token: TokenTree| {
+        if !matches!(&token, TokenTree::Ident(name) if name == "$crate") {
+            token.set_span(option.span());
+        }
+        token
+    };
+    let body = TokenTree::from(Group::new(Delimiter::Brace, body));
+    quote!(#crate_path::__private::hedge_feature! #body).into_iter().map(at_the_option).collect()
+}
 
 /// Returns the setup of the race before the loop.
 pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream) -> TokenStream {
@@ -26,11 +43,9 @@ pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream
     let place = respan(quote!(#private::static_hedge(&#place)), place.span());
     let [operation, race, due] = ["operation", "race", "due"].map(local);
     let [first, second, first_sleep, second_sleep] = ["first", "second", "first_sleep", "second_sleep"].map(local);
-    let used = rebind::used(retried);
     let places = [&first, &second, &first_sleep, &second_sleep, &due];
     quote! {
         #declared
-        #used
         #(let #places = ::core::pin::pin!(::core::option::Option::None);)*
         let mut #race = #private::race(
             #call, &#operation, #place, [#first, #second], [#first_sleep, #second_sleep], #due,
@@ -74,11 +89,13 @@ impl Turn<'_> {
             Some(name) => (Some(context(name, private).0), quote!(::core::option::Option::Some(&mut #state))),
         };
         let (beginning, on_retry) = match settle.on_failure() {
-            None => (none, quote!(|_, _| {})),
+            None => (none, quote!(|_, _| ::core::ops::ControlFlow::Continue(()))),
             Some((beginning, on_retry)) => (quote!(::core::option::Option::Some(#beginning)), on_retry),
         };
         let value = settle.tell_end(&end);
+        let racing = awaited(&retried.limits, &quote!((&mut #race)), private);
         // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+        let out_of_time = out_of_time(retried, private);
         let proceed = respan(quote!(#private::proceed), retried.outcome.span());
         let proceeding = respan(quote!(#call, &mut #operation, (&mut #race, #raced), #last), retried.outcome.span());
         quote! {
@@ -88,9 +105,9 @@ impl Turn<'_> {
                 #next
                 #private::start(&mut #race, #attempt);
             }
-            let #raced = (&mut #race).await;
+            let #raced = #racing;
             if let ::core::option::Option::Some(#end) =
-                #proceed(#proceeding, |#operation, #result| #directive, (#contexts, #beginning), #on_retry)
+                #proceed(#proceeding, |#operation, #result| #directive, (#contexts, #beginning), #on_retry, #out_of_time)
             {
                 return #value;
             }

@@ -16,7 +16,12 @@ use syn::{Attribute, FnArg, Token};
 pub(super) fn lend(retried: &mut RetriedFunction) {
     let body = statements(retried);
     let dependencies = [Some(&retried.strategy), retried.timer.as_ref(), retried.observer.as_ref()];
-    let held = dependencies.into_iter().flatten().filter_map(Dependency::held).chain(&retried.limits.stop);
+    let held = dependencies
+        .into_iter()
+        .flatten()
+        .filter_map(Dependency::held)
+        .chain(&retried.limits.stop)
+        .chain(&retried.limits.stop_when);
     let held: TokenStream = held.map(ToTokens::to_token_stream).collect();
     // Two attempts share what they borrow.
     let may_be_unique = !retried.blocking && retried.hedge.is_none() && retried.body.owns_arguments();
@@ -64,8 +69,8 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
     let shadows = quote! {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
     };
-    let (on_retry, on_end) = (&retried.on_retry, &retried.on_end);
-    let (body, closures) = (statements(retried), quote!(#on_retry #on_end));
+    let (on_retry, on_end, timed_out) = (&retried.on_retry, &retried.on_end, &retried.limits.timed_out);
+    let (body, closures) = (statements(retried), quote!(#on_retry #on_end #timed_out));
     // `#[tracing::instrument]` was expanded before, and moves the arguments into its own future.
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in retried.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
@@ -85,7 +90,7 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         } else {
             continue;
         };
-        // If only `on_retry` or `on_end` needs the `mut`, rustc would report it as unused here.
+        // If only one of these closures needs the `mut`, rustc would report it as unused here.
         let used =
             (mutability.is_some() && mentions(&closures, &[ident])).then(|| quote!(#(#cfg)* let _ = &mut #ident;));
         tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value; #used));

@@ -2,7 +2,7 @@
 
 use crate::retryable::attr::{self, Options, Strategy};
 use crate::retryable::hedge_option::Hedge;
-use crate::retryable::limits::{Limit, Limits};
+use crate::retryable::limits::{Attempts, Limit, Limits};
 use crate::retryable::weight::Weighing;
 use crate::tokens::local;
 use darling::ast::NestedMeta;
@@ -65,8 +65,24 @@ fn values(options: &Options) -> Vec<Expr> {
         hedge,
         hedge_option: _,
         weighing: Weighing { weight, used },
-        limits: Limits { max_time, deadline, attempt_timeout, unlimited_attempts: _, stop },
+        limits:
+            Limits {
+                max_time,
+                deadline,
+                attempt_timeout,
+                timed_out,
+                max_attempts,
+                unlimited_attempts: _,
+                stop,
+                stop_when,
+                is_stoppable: _,
+                cut_on_stop: _,
+            },
         attempt_timeout_option: _,
+        stop_when_option: _,
+        timed_out_option: _,
+        max_attempts_option: _,
+        name,
         context: _,
         clone: _,
         observer,
@@ -84,8 +100,13 @@ fn values(options: &Options) -> Vec<Expr> {
         Limit::Expr(expr) => Some(expr),
         Limit::Constant(_) => None,
     });
-    let others = [policy, weight, used, deadline, stop, observer, on_retry, on_end, timer].into_iter().flatten();
-    let mut values: Vec<Expr> = strategy.chain(limits).chain(others).cloned().collect();
+    let attempts = max_attempts.iter().filter_map(|attempts| match attempts {
+        Attempts::Expr(expr) => Some(expr),
+        Attempts::Constant(_) => None,
+    });
+    let others = [policy, weight, used, deadline, timed_out, stop, stop_when, name, observer, on_retry, on_end, timer];
+    let mut values: Vec<Expr> =
+        strategy.chain(limits).chain(attempts).chain(others.into_iter().flatten()).cloned().collect();
     if let Some(Hedge::Static(path)) = hedge {
         values.push(parse_quote!(#path));
     }

@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 use syn::{
     AngleBracketedGenericArguments, AssocType, Attribute, Block, Expr, FnArg, FnModifiers, GenericArgument, Item,
     ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Path, PathArguments, Receiver, ReceiverKind, ReturnType,
-    Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeParamBound, TypeReference, parse_quote,
+    Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeInfer, TypeParamBound, TypeReference, parse_quote,
 };
 
 /// Parses the item, which must be a function with a body.
@@ -87,6 +87,20 @@ pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
 pub(super) fn inferred(mut ty: Type) -> Type {
     infer(&mut ty);
     ty
+}
+
+/// Returns whether rustc infers a part of a type.
+pub(super) fn is_inferred(ty: &Type) -> bool {
+    struct Inferred(bool);
+    impl Visit<'_> for Inferred {
+        fn visit_type_infer(&mut self, _: &TypeInfer) {
+            self.0 = true;
+        }
+    }
+
+    let mut inferred = Inferred(false);
+    inferred.visit_type(ty);
+    inferred.0
 }
 
 fn infer(ty: &mut Type) {

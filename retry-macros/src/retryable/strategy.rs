@@ -1,7 +1,7 @@
 //! How the values of `strategy`, `timer` and `observer` are evaluated.
 
-use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
+use crate::tokens::ungrouped;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned;
@@ -27,12 +27,15 @@ pub(super) enum Own {
     Patient,
     Standard,
     Adaptive,
-    Paced,
 }
 
 /// The values of `strategy` that are texts.
-pub(super) const OWN: [(&str, Own); 4] =
-    [("patient", Own::Patient), ("standard", Own::Standard), ("adaptive", Own::Adaptive), ("paced", Own::Paced)];
+pub(super) const OWN: [(&str, Own); 3] =
+    [("patient", Own::Patient), ("standard", Own::Standard), ("adaptive", Own::Adaptive)];
+
+/// The strategies of the crate `retry-limits`, which the attribute can't make: names that users try, and their types.
+pub(super) const LIMITS: [(&str, &str); 2] =
+    [("paced", "PacedRetryStrategy"), ("concurrency", "ConcurrencyRetryStrategy")];
 
 /// Returns the names of the values of `strategy` that are texts.
 pub(super) fn own_names() -> impl Iterator<Item = &'static str> {

@@ -12,8 +12,8 @@ use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::tail::{self, Tail};
-use crate::tokens::mentions;
-use proc_macro2::{Ident, TokenStream};
+use crate::tokens::{mentions, source};
+use proc_macro2::Ident;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, FnArg, ItemFn, Pat, PatType, Path, Signature, Stmt, parse_quote};
 
@@ -50,17 +50,8 @@ pub(super) fn validate(
         Form::Blocking => (true, Body::whole(&function)),
         Form::Tail(tail, attempt) => (false, Body::in_block(attempt, tail)),
     };
-    let (once, locals) = (body.once(), body.locals());
-    let once = quote!(#(#once)*);
-    for argument in arguments.iter_mut().filter(|argument| mentions(&once, &[&argument.ident])) {
-        if argument.mutability.is_some() {
-            body.declare_mut(&mut function.sig, &argument.ident);
-            argument.is_mut = true;
-        }
-        if locals.contains(&argument.ident) {
-            argument.hide();
-        }
-    }
+    let locals = body.locals();
+    declare_for_once(&locals, &mut arguments, &mut body, &mut function.sig);
     let options = match body.take_moves(&mut arguments, &function.sig) {
         Some(receiver) => {
             let moved = arguments.iter().find(|argument| argument.ident == receiver);
@@ -78,10 +69,14 @@ pub(super) fn validate(
         idempotent,
         idempotent_option: _,
         hedge,
-        hedge_option: _,
+        hedge_option,
         weighing,
         limits,
         attempt_timeout_option: _,
+        stop_when_option: _,
+        timed_out_option: _,
+        max_attempts_option: _,
+        name,
         context,
         clone,
         observer,
@@ -92,7 +87,12 @@ pub(super) fn validate(
         crate_path,
     } = options;
     check_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
-    declare_mut_for(&quote!(#on_retry #on_end), &mut arguments, &mut body, &mut function.sig);
+    declare_mut_for(
+        [&on_retry, &on_end, &limits.stop_when, &limits.timed_out],
+        &mut arguments,
+        &mut body,
+        &mut function.sig,
+    );
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
     let private = quote!(#crate_path::__private);
@@ -105,9 +105,10 @@ pub(super) fn validate(
             attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
         },
         policy: Policy::of(policy, idempotent),
-        hedge,
+        hedge: hedge.zip(hedge_option.map(|option| option.name)),
         weighing,
         limits,
+        name,
         context,
         observer: observer.map(dependency),
         on_retry,
@@ -123,11 +124,32 @@ pub(super) fn validate(
     Some(retried)
 }
 
-/// Keeps the `mut` of the arguments that `on_retry` or `on_end` names. It is outside of the attempts, so it changes the
+/// Keeps the `mut` of the arguments that the code around the attempts names, and hides those whose names it binds again.
+fn declare_for_once(locals: &[Ident], arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
+    let once = body.once();
+    let once = quote!(#(#once)*);
+    for argument in arguments.iter_mut().filter(|argument| mentions(&once, &[&argument.ident])) {
+        if argument.mutability.is_some() {
+            body.declare_mut(signature, &argument.ident);
+            argument.is_mut = true;
+        }
+        if locals.contains(&argument.ident) {
+            argument.hide();
+        }
+    }
+}
+
+/// Keeps the `mut` of the arguments that `on_retry`, `on_end`, `stop_when` or `timed_out` names. It is outside of the attempts, so it changes the
 /// argument itself.
-fn declare_mut_for(closures: &TokenStream, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
+fn declare_mut_for(
+    options: [&Option<Expr>; 4],
+    arguments: &mut [Argument],
+    body: &mut Body,
+    signature: &mut Signature,
+) {
+    let options = options.into_iter().flatten().map(ToTokens::to_token_stream).collect();
     for argument in arguments {
-        if argument.mutability.is_some() && mentions(closures, &[&argument.ident]) {
+        if argument.mutability.is_some() && mentions(&options, &[&argument.ident]) {
             body.declare_mut(signature, &argument.ident);
             argument.is_mut = true;
         }
@@ -137,11 +159,16 @@ fn declare_mut_for(closures: &TokenStream, arguments: &mut [Argument], body: &mu
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
     // Beside `hedge`, it says that two attempts may run at the same time, which no policy knows.
-    if let (Some(_), Some(option), None) = (&options.policy, &options.idempotent_option, &options.hedge_option) {
+    if let (Some(policy), Some(option), None) = (&options.policy, &options.idempotent_option, &options.hedge_option) {
+        let policy =
+            if let Expr::Closure(_) = policy { "StandardRetryPolicy::new()".to_owned() } else { source(policy) };
+        let value = options.idempotent.unwrap_or(true);
         diagnostics.error(
             option,
-            "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \
-             `policy = StandardRetryPolicy::new().idempotent(true)`",
+            format!(
+                "`idempotent` is a setting of the policy; beside `policy`, set it there: \
+                 `policy = {policy}.idempotent({value})`"
+            ),
         );
     }
     if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
@@ -150,6 +177,37 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
             "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and \
              starts with `max_time`",
         );
+    }
+    if let Some(option) = &options.limits.cut_on_stop {
+        if options.blocking.is_some() {
+            diagnostics.error(
+                option,
+                "an attempt that blocks its thread can't be cut by a stop; remove `cut_on_stop`, and set a timeout on the call \
+                 that blocks",
+            );
+        } else if !options.limits.is_stoppable {
+            diagnostics.error(
+                option,
+                "`cut_on_stop` lets a stop cut the attempt that runs; add `stop` or `stop_when`, or remove it",
+            );
+        }
+    }
+    if let (Some(_), Some(option)) = (&options.blocking, &options.stop_when_option) {
+        diagnostics.error(
+            option,
+            "a function that blocks can't poll a future; write `stop = STOP` with `static STOP: Stop = Stop::new();`, and call \
+             `STOP.stop()` where the future would be ready",
+        );
+    }
+    if let (Some(option), false) = (&options.timed_out_option, options.limits.can_cut()) {
+        diagnostics.error(
+            option,
+            "`timed_out` makes the error of an operation that a limit cuts, and none is given; add `max_time`, `deadline`, \
+             `attempt_timeout`, `stop` or `stop_when`, or remove it",
+        );
+    }
+    if let (Some(option), true) = (&options.max_attempts_option, options.limits.unlimited_attempts) {
+        diagnostics.error(option, "`max_attempts` and `unlimited_attempts` contradict each other; remove one");
     }
     if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
         (&options.limits.max_time, &options.limits.attempt_timeout, &options.attempt_timeout_option)

@@ -19,8 +19,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct AdaptiveLimiter(Shared<Gate>);
 
-/// The place of an operation in the limiter.
-#[doc(hidden)]
+/// The place of an operation in an [`AdaptiveLimiter`].
 #[derive(Debug, Default)]
 pub struct AdaptivePlace {
     /// The place in the queue, while the operation waits for a send.
@@ -30,15 +29,15 @@ pub struct AdaptivePlace {
 }
 
 impl AdaptivePlace {
-    /// Returns whether a send was granted.
+    /// Returns whether the operation may send its next attempt, because the limiter granted it.
     #[inline]
-    pub(crate) const fn is_granted(&self) -> bool {
+    pub const fn is_granted(&self) -> bool {
         self.is_granted
     }
 }
 
 impl AdaptiveLimiter {
-    /// Creates a limiter, for a strategy with [two limits](crate::strategy::LimitedRetryStrategy::with_limiter).
+    /// Creates a limiter, for a strategy that shares it, or for a pair of limiters.
     pub const fn new() -> Self {
         Self(Shared::new(Gate::new()))
     }

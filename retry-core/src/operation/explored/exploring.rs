@@ -1,6 +1,6 @@
 //! Attempts that an exploration can let fail.
 
-use super::{NoAnswer, RetryDirective, State, TimeLimits, Unanswered};
+use super::{NoAnswer, RetryDirective, RunningLimits, State, Unanswered};
 use crate::operation::Driver;
 use crate::operation::nesting::Mark;
 use crate::test::{Attempt, Fault, Unmade};
@@ -17,13 +17,14 @@ pub struct Place {
 }
 
 impl Place {
-    pub(crate) fn of<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
+    pub(crate) fn of<K, L: RunningLimits, N>(operation: &State<K, L, N>) -> Self {
         let mark = operation.record.mark();
         Self { attempt: Attempt::begin(|| mark.name()), mark }
     }
 
     /// Returns the place of the attempts of an operation with a hedge, which can't fail here.
-    pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
+    #[cfg(feature = "hedges")]
+    pub(crate) fn of_race<K, L: RunningLimits, N>(operation: &State<K, L, N>) -> Self {
         let place = Self::of(operation);
         if let Some(attempt) = &place.attempt {
             attempt.has_a_hedge();

@@ -1,12 +1,11 @@
 //! Attempts of builds without the feature `test`. In debug builds, nested operations are seen.
 
-use super::{NoAnswer, RetryDirective, State, TimeLimits, Unanswered};
+use super::{NoAnswer, RetryDirective, RunningLimits, State, Unanswered};
 use crate::operation::nesting::Mark;
 #[cfg(debug_assertions)]
 use std::pin::Pin;
 #[cfg(debug_assertions)]
 use std::task::Context;
-#[cfg(any(debug_assertions, feature = "tower"))]
 use std::task::Poll;
 
 /// The place of an attempt that begins now. It borrows nothing, so that the body may borrow what
@@ -16,13 +15,14 @@ pub struct Place(Mark);
 
 impl Place {
     #[inline]
-    pub(crate) fn of<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
+    pub(crate) fn of<K, L: RunningLimits, N>(operation: &State<K, L, N>) -> Self {
         Self(operation.record.mark())
     }
 
     /// Returns the place of the attempts of an operation with a hedge.
+    #[cfg(feature = "hedges")]
     #[inline]
-    pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &State<K, L, N>) -> Self {
+    pub(crate) fn of_race<K, L: RunningLimits, N>(operation: &State<K, L, N>) -> Self {
         Self::of(operation)
     }
 
@@ -76,11 +76,9 @@ impl<F: Future> Future for Marked<F> {
 pub type Outcome<R> = R;
 
 /// An attempt that runs.
-#[cfg(feature = "tower")]
 #[derive(Debug)]
 pub(crate) struct Running(Place);
 
-#[cfg(feature = "tower")]
 impl Running {
     #[inline]
     pub(crate) const fn new(place: Place) -> Self {

@@ -1,11 +1,12 @@
 //! Limits on the time of an operation and of its attempts, and the handle that can stop it.
 
-use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use super::{CutOnStop, LimitsOn, OutOfTime, OwnStop, RunningLimits, StopHandle, TimeLimits, sealed};
 use crate::operation::Stop;
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
-use std::ops::ControlFlow;
+use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The limits of an operation: a time limit or a deadline, a time limit on each attempt, and a [`Stop`]. Each one is optional. `H` is
@@ -29,33 +30,10 @@ pub struct Limited<H = ()> {
     stop: H,
     /// Whether the stop prevented an attempt.
     was_stopped: bool,
-}
-
-/// The handle that can stop an operation, or `()`.
-pub trait StopHandle: Copy + std::fmt::Debug {
-    /// Returns the handle.
-    fn get(&self) -> Option<&Stop>;
-}
-
-impl StopHandle for () {
-    #[inline]
-    fn get(&self) -> Option<&Stop> {
-        None
-    }
-}
-
-impl StopHandle for Option<&Stop> {
-    #[inline]
-    fn get(&self) -> Option<&Stop> {
-        *self
-    }
-}
-
-impl StopHandle for &Stop {
-    #[inline]
-    fn get(&self) -> Option<&Stop> {
-        Some(self)
-    }
+    /// Whether its own limit has cut the attempt that ended last.
+    was_cut: bool,
+    /// The number of attempts that the operation itself allows, if there is one.
+    max_attempts: Option<NonZeroU32>,
 }
 
 impl Limited {
@@ -70,6 +48,8 @@ impl Limited {
             is_first: true,
             stop: (),
             was_stopped: false,
+            was_cut: false,
+            max_attempts: None,
         }
     }
 }
@@ -77,8 +57,44 @@ impl Limited {
 impl<H: StopHandle> Limited<H> {
     /// Sets the handle that can stop the operation.
     pub(crate) fn with_handle<J>(self, stop: J) -> Limited<J> {
-        let Self { attempt_timeout, max_time, deadline, limit, left, updated, is_first, stop: _, was_stopped } = self;
-        Limited { attempt_timeout, max_time, deadline, limit, left, updated, is_first, stop, was_stopped }
+        let Self {
+            attempt_timeout,
+            max_time,
+            deadline,
+            limit,
+            left,
+            updated,
+            is_first,
+            stop: _,
+            was_stopped,
+            was_cut,
+            max_attempts,
+        } = self;
+        Limited {
+            attempt_timeout,
+            max_time,
+            deadline,
+            limit,
+            left,
+            updated,
+            is_first,
+            stop,
+            was_stopped,
+            was_cut,
+            max_attempts,
+        }
+    }
+
+    /// Adds the operation's own handle, beside one that was set.
+    pub(crate) fn with_own<P>(self, own: P) -> Limited<OwnStop<P, H>> {
+        let other = self.stop.clone();
+        self.with_handle(OwnStop::new(own, other))
+    }
+
+    /// Lets a stop cut the attempt that runs.
+    pub(crate) fn cutting(self, cuts: bool) -> Limited<CutOnStop<H>> {
+        let handle = self.stop.clone();
+        self.with_handle(CutOnStop::new(handle, cuts))
     }
 
     /// Updates and returns the time that is left; `None` if the limit is over. If the clock was set back, the time that
@@ -100,7 +116,7 @@ impl<H: StopHandle> Limited<H> {
     /// Returns the cut of an operation that was stopped, and remembers it.
     #[inline]
     fn stopped(&mut self) -> Option<TimedOut> {
-        if !self.stop.get().is_some_and(Stop::is_stopped) {
+        if !self.is_stopped() {
             return None;
         }
         self.was_stopped = true;
@@ -110,8 +126,20 @@ impl<H: StopHandle> Limited<H> {
 
 impl<H: StopHandle> sealed::Sealed for Limited<H> {}
 
-impl<H: StopHandle> TimeLimits for Limited<H> {
+impl<H: StopHandle> RunningLimits for Limited<H> {
     type Cut = TimedOut;
+
+    fn timed_out(cut: TimedOut) -> TimedOut {
+        cut
+    }
+
+    fn is_of_attempt(cut: TimedOut) -> bool {
+        cut.limit() == TimeLimit::Attempt
+    }
+
+    fn kept_outcome<R, K: RetryToken>() -> impl KeptOutcome<R> {
+        None::<R>
+    }
 
     fn start(&mut self, clock: &impl Clock) {
         if self.max_time.is_none() && self.deadline.is_none() {
@@ -173,50 +201,87 @@ impl<H: StopHandle> TimeLimits for Limited<H> {
         self.attempt_timeout
     }
 
-    type Sleep<Z: Future<Output = ()>> = Z;
-
-    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> Option<T::Sleep> {
-        Some(timer.sleep(time))
+    fn max_attempts(&self) -> Option<NonZeroU32> {
+        self.max_attempts
     }
 
-    fn stop(&self) -> Option<&Stop> {
-        self.stop.get()
+    fn note_cut(&mut self, was_cut: bool) {
+        self.was_cut = was_cut;
+    }
+
+    fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
+    type Sleep<Z: Future<Output = ()>> = H::Sleep<Z>;
+
+    #[inline]
+    fn sleep<T: Timer>(&self, timer: &T, next: Option<(Duration, TimedOut)>) -> Option<H::Sleep<T::Sleep>> {
+        match next {
+            Some((Duration::ZERO, _)) => None,
+            Some((time, _)) => self.stop.sleep(Some(timer.sleep(time))),
+            None => self.stop.sleep(None),
+        }
+    }
+
+    fn stops(&self) -> [Option<&Stop>; 2] {
+        self.stop.stops()
     }
 
     fn reason(&self) -> RetryError {
-        if self.was_stopped { RetryError::Stopped } else { RetryError::MaxTime }
+        let was_stopped = self.was_stopped || self.stop.cuts() && self.is_stopped();
+        if was_stopped { RetryError::Stopped } else { RetryError::MaxTime }
+    }
+}
+
+impl<H: StopHandle> TimeLimits for Limited<H> {
+    type Running = Self;
+
+    #[inline]
+    fn running(&self) -> Self {
+        self.clone()
     }
 
     type Limited = Self;
 
-    fn with_attempt_timeout(self, time: Duration) -> Self {
-        Self { attempt_timeout: Some(time), ..self }
+    type Stoppable<'s> = Limited<&'s Stop>;
+
+    fn with_attempt_timeout(self, time: Option<Duration>) -> Self {
+        Self { attempt_timeout: time, ..self }
     }
 
-    fn with_max_time(self, time: Duration) -> Self {
-        Self { max_time: Some(time), left: Some(time), ..self }
+    fn with_max_time(self, time: Option<Duration>) -> Self {
+        Self { max_time: time, left: time, ..self }
     }
 
-    fn with_deadline(self, deadline: Timestamp) -> Self {
-        Self { deadline: Some(deadline), ..self }
+    fn with_deadline(self, deadline: Option<Timestamp>) -> Self {
+        Self { deadline, ..self }
+    }
+
+    type AtMost = Self;
+
+    fn with_max_attempts(self, attempts: Option<NonZeroU32>) -> Self {
+        Self { max_attempts: attempts, ..self }
+    }
+
+    fn without_max_attempts(self) -> Self {
+        Self { max_attempts: None, ..self }
     }
 
     fn with_stop(self, stop: &Stop) -> Limited<&Stop> {
         self.with_handle(stop)
     }
+
+    type StoppedByOwn = Limited<CutOnStop<OwnStop<Arc<Stop>, H>>>;
+
+    fn with_own_stop(self, own: Arc<Stop>, cuts: bool) -> Self::StoppedByOwn {
+        self.with_own(own).cutting(cuts)
+    }
 }
 
 impl<R: OutOfTime, H: StopHandle> LimitsOn<R> for Limited<H> {
-    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R> {
-        None::<R>
-    }
-
-    fn cut(cut: TimedOut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
-        match cut.limit() {
-            TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
-            TimeLimit::Operation | TimeLimit::Deadline | TimeLimit::Stop => {
-                ControlFlow::Break(last().unwrap_or_else(|| R::out_of_time(cut)))
-            }
-        }
+    #[cold]
+    fn out_of_time(&self, cut: TimedOut) -> R {
+        R::out_of_time(cut)
     }
 }

@@ -1,25 +1,30 @@
 //! The interface of the time limits of an operation and its attempts.
 
 mod limited;
+mod running;
+mod stopped_by;
+mod timed_out;
 mod unlimited;
 
-pub use limited::{Limited, StopHandle};
-pub use unlimited::{NoSleep, Unlimited};
+pub use limited::Limited;
+pub use running::RunningLimits;
+pub(crate) use stopped_by::beside;
+pub use stopped_by::{CutOnStop, OwnStop, SleepOrStop, Step, StopHandle};
+pub use timed_out::WithTimedOut;
+pub use unlimited::{AtMost, NoSleep, Unlimited};
 
 use super::Stop;
-use super::timed_attempt::RunAttempt;
-use crate::strategy::{RetryError, RetryToken};
-use crate::support::KeptOutcome;
-use crate::time::{Clock, TimedOut, Timer, Timestamp};
-use std::fmt::Debug;
-use std::ops::ControlFlow;
+use crate::time::{TimedOut, Timestamp};
+use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An outcome type that can represent an attempt without an outcome in time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't represent a `TimedOut`",
     label = "with a time limit or `stop`, an outcome is a `Result` whose error implements `From<TimedOut>`",
-    note = "for your own error type, write `impl From<TimedOut> for` it; as a variant, write `#[retry(transparent)] TimedOut(TimedOut)`",
+    note = "write `timed_out = |timed_out| ..`, for a closure `.timed_out(|timed_out| ..)`, which makes the error of this operation",
+    note = "or for your own error type, write `impl From<TimedOut> for` it; as a variant, write `#[retry(transparent)] TimedOut(TimedOut)`",
     note = "a foreign error type can't be given this impl: return your own error that wraps it, or for a client the `ClientError` of its module in retry-clients, such as `redis1::ClientError`; `anyhow::Error`, `Box<dyn Error>` and `io::Error` have it",
     note = "a blocking function needs it, too: the time can be over, or the operation be stopped, before its first attempt"
 )]
@@ -56,87 +61,58 @@ mod sealed {
 ///     call.max_time(Duration::from_secs(30))
 /// }
 /// ```
-pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
-    /// The limit that cuts or prevents an attempt.
+pub trait TimeLimits: Clone + sealed::Sealed {
+    /// The limits of an operation that runs.
     #[doc(hidden)]
-    type Cut: Copy + Debug + Unpin;
+    type Running: RunningLimits;
 
-    /// Starts the limits when the operation begins.
+    /// Returns the limits of an operation that begins.
     #[doc(hidden)]
-    fn start(&mut self, clock: &impl Clock);
+    fn running(&self) -> Self::Running;
 
-    /// Returns the time that the operation has left; `None` means no limit.
-    #[doc(hidden)]
-    fn remaining(&mut self, clock: &impl Clock) -> Option<Duration>;
-
-    /// Returns the limit that will be over after this wait, if any.
-    #[doc(hidden)]
-    fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<Self::Cut>;
-
-    /// Shortens a wait to the time that is left.
-    ///
-    /// # Errors
-    ///
-    /// Returns the limit if no time is left.
-    #[doc(hidden)]
-    fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, Self::Cut>;
-
-    /// Subtracts a wait that a test guard skips from the time that is left.
-    #[doc(hidden)]
-    fn skip(&mut self, wait: Duration);
-
-    /// Returns the time limit of the next attempt and the cut at its end, if there is one. The time counts from the
-    /// last call of `remaining`.
-    #[doc(hidden)]
-    fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
-
-    /// Returns the time limit of each attempt, if there is one.
-    #[doc(hidden)]
-    #[inline]
-    fn attempt_timeout(&self) -> Option<Duration> {
-        None
-    }
-
-    /// The sleep until an attempt is cut. It has no values if there are no limits.
-    #[doc(hidden)]
-    type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
-
-    /// Returns the sleep until this limit cuts an attempt, or `None` if it does not cut running attempts.
-    #[doc(hidden)]
-    fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Option<Self::Sleep<T::Sleep>>;
-
-    /// Returns the handle that can stop the operation, if there is one.
-    #[doc(hidden)]
-    #[inline]
-    fn stop(&self) -> Option<&Stop> {
-        None
-    }
-
-    /// Returns the reason of an operation whose next attempt was cut or prevented.
-    #[doc(hidden)]
-    #[inline]
-    fn reason(&self) -> RetryError {
-        RetryError::MaxTime
-    }
-
-    /// The type of these limits with another one: [`Limited`].
+    /// The type of these limits with another one: [`Limited`], with the closure of [`timed_out`](crate::Retry::timed_out) if there is one.
     type Limited: TimeLimits;
 
-    /// Sets the limit on each attempt.
-    #[doc(hidden)]
-    fn with_attempt_timeout(self, time: Duration) -> Self::Limited;
+    /// The type of these limits with a [`Stop`]: [`Limited<&Stop>`](Limited), with the closure of
+    /// [`timed_out`](crate::Retry::timed_out) if there is one.
+    type Stoppable<'s>: TimeLimits;
 
-    /// Sets the limit on the whole operation.
+    /// Sets the limit on each attempt; `None` means no limit.
     #[doc(hidden)]
-    fn with_max_time(self, time: Duration) -> Self::Limited;
+    fn with_attempt_timeout(self, time: Option<Duration>) -> Self::Limited;
 
-    /// Sets the deadline of the whole operation.
+    /// Sets the limit on the whole operation; `None` means no limit.
     #[doc(hidden)]
-    fn with_deadline(self, deadline: Timestamp) -> Self::Limited;
+    fn with_max_time(self, time: Option<Duration>) -> Self::Limited;
+
+    /// Sets the deadline of the whole operation; `None` means no deadline.
+    #[doc(hidden)]
+    fn with_deadline(self, deadline: Option<Timestamp>) -> Self::Limited;
+
+    /// The type of these limits with [`max_attempts`](crate::Retry::max_attempts): [`Limited`] if it is that already, otherwise
+    /// [`AtMost`], with the closure of [`timed_out`](crate::Retry::timed_out) if there is one.
+    type AtMost: TimeLimits;
+
+    /// Sets the number of attempts; `None` means that of the strategy.
+    #[doc(hidden)]
+    fn with_max_attempts(self, attempts: Option<NonZeroU32>) -> Self::AtMost;
+
+    /// Removes the number of attempts.
+    #[doc(hidden)]
+    #[must_use]
+    fn without_max_attempts(self) -> Self;
 
     /// Sets the handle that can stop the operation.
     #[doc(hidden)]
-    fn with_stop(self, stop: &Stop) -> Limited<&Stop>;
+    fn with_stop(self, stop: &Stop) -> Self::Stoppable<'_>;
+
+    /// The type of these limits with the operation's own handle, beside one that was set.
+    #[doc(hidden)]
+    type StoppedByOwn: TimeLimits;
+
+    /// Adds the operation's own handle, beside one that was set. Both cut the attempt that runs, or neither.
+    #[doc(hidden)]
+    fn with_own_stop(self, own: Arc<Stop>, cuts: bool) -> Self::StoppedByOwn;
 }
 
 /// Time limits of an operation with outcomes of type `R`. This trait is sealed.
@@ -160,12 +136,7 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 /// }
 /// ```
 pub trait LimitsOn<R>: TimeLimits {
-    /// Returns the place for the last outcome, for an operation with tokens of this type.
+    /// Returns the outcome of an attempt that was cut, or of an operation whose time was over before its first attempt.
     #[doc(hidden)]
-    fn kept_outcome<K: RetryToken>() -> impl KeptOutcome<R>;
-
-    /// Returns [`ControlFlow::Continue`] with the outcome of an attempt that was cut, or [`ControlFlow::Break`] with
-    /// the outcome of the operation, for which `last` takes the last outcome.
-    #[doc(hidden)]
-    fn cut(cut: Self::Cut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R>;
+    fn out_of_time(&self, cut: <Self::Running as RunningLimits>::Cut) -> R;
 }

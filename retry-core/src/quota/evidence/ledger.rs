@@ -7,7 +7,11 @@ use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
 use super::millis::Millis;
 use super::word::{Account, FLOOR, RETRY, Word};
 use crate::quota::QuotaMode;
+#[cfg(feature = "test")]
+use crate::quota::balance::Balance;
 use crate::support::outage_events;
+#[cfg(feature = "test")]
+use crate::support::session;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
 
@@ -37,6 +41,9 @@ pub(super) struct Ledger {
     is_dry: AtomicU8,
     /// No user code runs while it is locked, not even the clock, so it is never poisoned.
     rare: Mutex<Rare>,
+    /// The quota of a fixed size that a test guard sets in place of this one.
+    #[cfg(feature = "test")]
+    pub(super) fixed: Option<Balance>,
 }
 
 /// The state that only few failures need.
@@ -60,7 +67,25 @@ impl Ledger {
             surplus: AtomicU32::new(0),
             is_dry: AtomicU8::new(0),
             rare: Mutex::new(Rare { timed_out: None, peers: None, strategy: None }),
+            #[cfg(feature = "test")]
+            fixed: None,
         }
+    }
+
+    /// Creates the ledger for a test guard, as its options say.
+    #[cfg(feature = "test")]
+    pub(super) fn fresh() -> Self {
+        let ledger = Self { fixed: session::quota().map(|capacity| Balance::full(capacity, None)), ..Self::new() };
+        if session::begins_warm() {
+            ledger.succeed(true);
+        }
+        ledger
+    }
+
+    /// Creates the ledger for a test guard, which there is not.
+    #[cfg(not(feature = "test"))]
+    pub(super) const fn fresh() -> Self {
+        Self::new()
     }
 
     #[inline]
@@ -76,6 +101,11 @@ impl Ledger {
     /// Returns the number of retries that could be paid now.
     pub(super) fn available(&self) -> u32 {
         self.capacity().saturating_sub(self.account().missing) / RETRY
+    }
+
+    /// Returns the number of retries that could be paid if none were missing.
+    pub(super) fn full(&self) -> u32 {
+        self.capacity() / RETRY
     }
 
     /// Returns the last measured capacity.
@@ -166,7 +196,10 @@ impl Ledger {
     /// Returns whether a hedge would not be paid for, as far as that is known without measuring traffic.
     pub(super) fn is_low(&self) -> bool {
         let account = self.account();
-        !account.is_proven || self.mode() >= QuotaMode::Congested || account.missing + RETRY > self.capacity() / 2
+        !account.is_proven
+            || self.mode() >= QuotaMode::Exhausted
+            || account.doubts()
+            || account.missing + RETRY > self.capacity() / 2
     }
 
     /// Pays for a hedge from the upper half of the capacity, and measures traffic from then on. A hedge is neither a failure nor a
@@ -179,13 +212,14 @@ impl Ledger {
         loop {
             let Known { mut account, mut burst } = self.known(&rare, word);
             let began = burst.began;
+            let doubts = account.doubts();
             if account.attempts == 0 {
                 (account.attempts, burst.began) = (1, now);
             } else if self.mode() >= QuotaMode::Exhausted {
                 return false;
             }
             let capacity = burst.measured(&mut account, now).max(FLOOR);
-            if !account.is_proven || account.is_congested || account.missing + RETRY > capacity / 2 {
+            if !account.is_proven || doubts || account.missing + RETRY > capacity / 2 {
                 return false;
             }
             account.missing += RETRY;

@@ -12,6 +12,7 @@ mod reference;
 mod tests;
 mod word;
 
+use super::balance::Balance;
 use super::{QuotaMode, RetryQuota};
 use crate::policy::RetryErrorType;
 use crate::support::Shared;
@@ -49,12 +50,12 @@ use word::RETRY;
 ///
 /// ```
 /// use retry_core::quota::EvidenceQuota;
-/// use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
+/// use retry_core::{AdaptiveRetryStrategy, ExponentialBackoff, StandardRetryStrategy};
 ///
 /// static STORE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
 ///     StandardRetryStrategy::new().with_quota(EvidenceQuota::new());
-/// static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
-///     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
+/// static TABLE: AdaptiveRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
 /// ```
 #[derive(Debug)]
 pub struct EvidenceQuota {
@@ -87,7 +88,21 @@ impl EvidenceQuota {
 
     #[inline]
     fn with_ledger<R>(&self, using: impl FnOnce(&Ledger) -> R) -> R {
-        self.ledger.with(Ledger::new, using)
+        self.ledger.with(Ledger::fresh, using)
+    }
+
+    /// Calls `using` with the quota of a fixed size that a test guard sets in place of this one, if it does.
+    #[cfg(feature = "test")]
+    fn with_fixed<R>(&self, using: impl FnOnce(&Balance) -> R) -> Option<R> {
+        self.with_ledger(|ledger| ledger.fixed.as_ref().map(using))
+    }
+
+    /// Returns `None`: there is no test guard.
+    #[cfg(not(feature = "test"))]
+    #[inline]
+    #[expect(clippy::unused_self, reason = "the version for tests uses it")]
+    fn with_fixed<R>(&self, _using: impl FnOnce(&Balance) -> R) -> Option<R> {
+        None
     }
 }
 
@@ -108,12 +123,18 @@ impl RetryQuota for EvidenceQuota {
 
     /// Gives back this number of retries.
     fn refund(&self, amount: u32) {
+        if self.with_fixed(|fixed| fixed.refund(amount)).is_some() {
+            return;
+        }
         self.with_ledger(|ledger| ledger.give_back(amount.saturating_mul(RETRY)));
     }
 
     /// Returns the number of retries that the quota could pay for now. It is small for a healthy quota, because the caller's
     /// own traffic is measured only while attempts fail.
     fn available(&self) -> u32 {
+        if let Some(available) = self.with_fixed(|fixed| fixed.level().available()) {
+            return available;
+        }
         self.with_ledger(Ledger::available)
     }
 
@@ -124,17 +145,26 @@ impl RetryQuota for EvidenceQuota {
         if cost == 0 {
             return Some(0);
         }
+        if let Some(is_paid) = self.with_fixed(|fixed| fixed.pay(cost, || clock.now())) {
+            return is_paid.then_some(cost);
+        }
         let is_paid = self.with_ledger(|ledger| ledger.pay(error_type == RetryErrorType::Timeout, clock));
         is_paid.then_some(1)
     }
 
     #[inline]
-    fn first_succeeded(&self, _refund: u32) {
+    fn first_succeeded(&self, refund: u32) {
+        if self.with_fixed(|fixed| fixed.refund(refund)).is_some() {
+            return;
+        }
         self.with_ledger(|ledger| ledger.succeed(true));
     }
 
     #[inline]
-    fn retry_succeeded(&self, paid: u32, _refund: u32) {
+    fn retry_succeeded(&self, paid: u32, refund: u32) {
+        if self.with_fixed(|fixed| fixed.refund(refund)).is_some() {
+            return;
+        }
         // A retry that was not paid for was granted without this quota, so it is not evidence about its retries. A hedge did not
         // follow a failure, so its success does not show that retries help.
         self.with_ledger(|ledger| ledger.succeed(paid != 1));
@@ -147,21 +177,38 @@ impl RetryQuota for EvidenceQuota {
     /// Returns whether the quota would be left with less than half of its capacity after a hedge, or there was a timeout lately, or no
     /// attempt has succeeded yet.
     fn is_low(&self) -> bool {
+        if let Some(is_low) = self.with_fixed(|fixed| fixed.level().is_low()) {
+            return is_low;
+        }
         self.with_ledger(Ledger::is_low)
     }
 
     /// Pays for one hedge from the upper half of the capacity, whatever the settings say. A hedge is not a failure, so the quota
     /// learns nothing from it about failures.
-    fn pay_hedge(&self, _cost: u32, clock: &dyn Clock) -> Option<u32> {
+    fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
+        if let Some(is_paid) = self.with_fixed(|fixed| !fixed.level().is_low() && fixed.pay(cost, || clock.now())) {
+            return is_paid.then_some(cost);
+        }
         self.with_ledger(|ledger| ledger.pay_hedge(clock)).then_some(HEDGE)
     }
 
     #[inline]
     fn is_full(&self) -> bool {
+        if let Some(is_full) = self.with_fixed(Balance::is_full) {
+            return is_full;
+        }
         self.with_ledger(Ledger::is_settled)
     }
 
+    /// Returns the number of retries that the full quota could pay for, as measured at the latest failure.
+    fn full_level(&self) -> Option<u32> {
+        Some(self.with_ledger(Ledger::full))
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
+        if self.with_fixed(|_| ()).is_some() {
+            return None;
+        }
         Some(self.with_ledger(Ledger::mode))
     }
 

@@ -209,6 +209,12 @@ impl Word {
 }
 
 impl Account {
+    /// Returns whether a timeout of the last two minutes is a reason to sell no hedges: the failures are not forgotten, and successes
+    /// do not outweigh them. Otherwise few requests time out, as with one server of many that hangs, against which hedges help.
+    pub(super) const fn doubts(self) -> bool {
+        self.is_congested && self.attempts > 0 && self.score + self.successes < 2 * SUCCESSES_PER_FAILURE
+    }
+
     /// Returns the number. Amounts that do not fit saturate.
     pub(super) fn word(self) -> Word {
         let Self { attempts, missing, score, successes, is_proven, has_helped, is_congested } = self;

@@ -151,7 +151,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                 let delay = self.standard.hinted_delay(failure);
                 let next = token.standard.unpaid(delay);
                 let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
-                let may_probe = next.attempt() < most || !failure.is_attempt_bound();
+                let may_probe = failure.allows_another(next.attempt(), most);
                 let left = match failure.remaining() {
                     None if failure.is_attempt_bound() => {
                         Some(self.settings.max_wait.saturating_sub(token.waited()).saturating_add(delay))
@@ -231,7 +231,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             ready
         });
         match ready {
-            Ready::After(_) => {}
+            Ready::After(_) | Ready::Queued { .. } => {}
             Ready::Now => token.end_wait(Stage::Sent(Nanos::of(now)), now),
             Ready::Stop => token.end_wait(Stage::Unmeasured, now),
         }
@@ -301,7 +301,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
 
     forward_strategy! {
         self => self.standard;
-        except acquire_initial_token, refresh_retry_token, record_success, weigh, used, ready, acquire_hedge,
+        except acquire_initial_token, refresh_retry_token, record_success, record_progress, weigh, used, ready, acquire_hedge,
         release, refused_delay, starts_empty, empty_token, quota_mode, waiting_operations
     }
 
@@ -365,6 +365,20 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
             self.measured(sent, clock);
         }
         Ok(())
+    }
+
+    fn record_progress(&self, token: PatientRetryToken, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
+        let stage = token.stage;
+        if let Stage::Waiting { .. } | Stage::Refused { .. } = stage
+            && self.standard.issued(&token.standard)
+        {
+            self.leave(&token);
+        }
+        let standard = self.standard.record_progress(token.standard, clock)?;
+        if let Stage::Sent(sent) = stage {
+            self.measured(sent, clock);
+        }
+        Ok(PatientRetryToken::first(standard))
     }
 
     #[inline]

@@ -63,6 +63,14 @@ impl PatientRetryStrategy {
         self.put(standard)
     }
 
+    /// Sets whether a wait that the server asks for replaces the backoff; see
+    /// [`StandardRetryStrategy::hint_replaces_backoff`].
+    #[must_use]
+    pub const fn hint_replaces_backoff(mut self, replaces: bool) -> Self {
+        let standard = self.take().hint_replaces_backoff(replaces);
+        self.put(standard)
+    }
+
     /// Sets the seed of the jitter and of the times of probes, so that the delays are the same in every run. For tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {

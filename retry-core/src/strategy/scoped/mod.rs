@@ -277,8 +277,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         (Arc::new(entry), given)
     }
 
-    /// Makes the strategy of a key.
-    pub(crate) fn make_strategy(&self, key: &K) -> S {
+    /// Makes a strategy as for a new scope with this key. The map does not keep it, so it only shows what the scope would start with.
+    pub fn make_strategy(&self, key: &K) -> S {
         match self.make {
             Make::Alike(make) => make(),
             Make::ByKey(make) => make(key),

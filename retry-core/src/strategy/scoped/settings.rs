@@ -6,7 +6,7 @@ use crate::support::sync::{PoisonError, RwLock};
 use std::sync::Arc;
 
 /// Gives the strategy of a key its settings.
-pub(crate) type Configure<K, S> = dyn Fn(&K, &S) + Send + Sync;
+type Configure<K, S> = dyn Fn(&K, &S) + Send + Sync;
 
 /// The settings that a scope was given, if there were any.
 pub(super) type Given<K, S> = Option<Arc<Configure<K, S>>>;
@@ -41,17 +41,32 @@ impl<K, S> Settings<K, S> {
 }
 
 impl<K, S> ScopedRetryStrategy<K, S> {
-    /// Changes the settings of all scopes, including later ones.
-    pub(crate) fn configure(&self, configure: Arc<Configure<K, S>>) {
+    /// Changes the settings of all scopes: calls this function with each key in use and its strategy, and later with each new one. It
+    /// replaces the function of an earlier call. A strategy may be passed to it more than once.
+    ///
+    /// ```
+    /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
+    ///
+    /// static TENANTS: ScopedRetryStrategy<String> =
+    ///     ScopedRetryStrategy::new(StandardRetryStrategy::new);
+    /// TENANTS.configure(|tenant, strategy| strategy.set_enabled(tenant != "noisy"));
+    /// assert!(!TENANTS.scope("noisy").is_enabled());
+    /// assert!(TENANTS.scope("acme").is_enabled());
+    /// ```
+    pub fn configure(&self, configure: impl Fn(&K, &S) + Send + Sync + 'static) {
         // The former settings are dropped without the lock, because they contain keys.
-        let _former = self.settings.0.write().unwrap_or_else(PoisonError::into_inner).replace(configure);
+        let _former = self.settings.0.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(configure));
         for entry in self.all() {
             self.settings.give_to(&entry, None);
         }
     }
 
-    /// Calls a function with each key and its strategy.
-    pub(crate) fn try_for_each<E>(&self, mut check: impl FnMut(&K, &S) -> Result<(), E>) -> Result<(), E> {
+    /// Calls a function with each key in use and its strategy, until it returns an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the function.
+    pub fn try_for_each<E>(&self, mut check: impl FnMut(&K, &S) -> Result<(), E>) -> Result<(), E> {
         self.all().iter().try_for_each(|entry| check(&entry.key, &entry.switched.strategy))
     }
 

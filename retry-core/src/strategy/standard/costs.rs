@@ -1,4 +1,4 @@
-//! The costs of retries, and the refunds for successes.
+//! The types of costs and refunds. The numbers of the presets are in `settings.rs`; a quota by evidence has its own, in `quota/evidence`.
 
 use crate::policy::RetryErrorType;
 

@@ -2,7 +2,6 @@
 
 use super::StandardRetrySettings;
 use crate::backoff::BackoffStrategy;
-use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, RetryError};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use std::time::Duration;
 ///
 /// The delay can be longer than the limit. A [`HintJitter`](super::HintJitter) is added after the wait is cut: with
 /// [`new()`](crate::StandardRetryStrategy::new) and a limit of 10 s, the delay is up to 11 s. With any limit, the delay before a
-/// retry is never shorter than its backoff.
+/// retry is never shorter than its backoff, unless the wait [replaces](crate::StandardRetryStrategy::hint_replaces_backoff) it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HintLimit {
@@ -23,32 +22,30 @@ pub enum HintLimit {
 }
 
 impl HintLimit {
-    /// Returns the delay before a retry: the backoff, or the wait that the server asked for, cut to the limit,
-    /// whichever is longer.
-    fn wait(self, backoff: Duration, max_backoff: Duration, hint: Duration) -> Duration {
-        backoff.max(match self {
+    /// Returns the wait that the server asked for, cut to the limit.
+    fn cut(self, backoff: Duration, max_backoff: Duration, hint: Duration) -> Duration {
+        match self {
             Self::Unlimited => hint,
             Self::MaxBackoff => hint.min(max_backoff),
             Self::BeyondBackoff(excess) => hint.min(backoff.saturating_add(excess)),
-        })
+        }
     }
 }
 
-/// Returns the delay before this retry if the server asks for a wait.
+/// Returns the delay before a retry with this backoff, and its source, if the server asks for a wait: that wait, cut to the limit, or the
+/// backoff, whichever is longer.
 #[cold]
 pub(super) fn delay_with_hint(
     settings: &StandardRetrySettings,
     backoff: &impl BackoffStrategy,
-    retry: u32,
-    error_type: RetryErrorType,
+    computed: Duration,
     hint: Duration,
 ) -> Result<(Duration, DelaySource), RetryError> {
     if settings.max_retry_after.is_some_and(|max| hint > max) {
         return Err(RetryError::RetryAfterTooLong);
     }
-    let computed = backoff.compute_next_backoff_delay(retry, error_type);
-    let wait = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
-    if wait <= computed {
+    let wait = settings.hint_limit.cut(computed, backoff.max_backoff(), hint);
+    if wait <= computed && !settings.hint_replaces_backoff {
         return Ok((computed, DelaySource::Backoff));
     }
     Ok((with_jitter(settings, backoff, wait), DelaySource::RetryAfter))
@@ -74,5 +71,5 @@ pub(crate) fn hinted_wait(
     hint: Duration,
 ) -> Option<Duration> {
     let is_allowed = settings.max_retry_after.is_none_or(|max| hint <= max);
-    is_allowed.then(|| settings.hint_limit.wait(Duration::ZERO, backoff.max_backoff(), hint))
+    is_allowed.then(|| settings.hint_limit.cut(Duration::ZERO, backoff.max_backoff(), hint))
 }

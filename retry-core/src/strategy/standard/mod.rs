@@ -3,7 +3,6 @@
 mod costs;
 mod hint_jitter;
 mod hint_limit;
-mod max_attempts;
 mod parts;
 mod settings;
 mod token;
@@ -14,8 +13,6 @@ pub use hint_limit::HintLimit;
 pub(crate) use hint_limit::hinted_wait;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
-
-pub(crate) use max_attempts::MaxAttempts;
 
 use crate::backoff::{ExponentialBackoff, Jitter};
 use crate::quota::TokenBucket;
@@ -54,6 +51,7 @@ use std::time::Duration;
 /// | [refund](StandardRetryStrategy::refunds) for a success at the first attempt | 1 | 1 | 1 |
 /// | refund for a success after a retry | 1 | the cost of the last retry | the cost of the last retry |
 /// | [minimum delay](StandardRetryStrategy::hint_limit) if the server asks for a wait | that wait | that wait, at most 20 s | that wait, at most the backoff plus 5 s |
+/// | that wait [replaces](StandardRetryStrategy::hint_replaces_backoff) a longer backoff | no | no | no |
 /// | [jitter](StandardRetryStrategy::hint_jitter) above that wait | up to a tenth of it, at most 5 s | none | none |
 /// | [longest wait](StandardRetryStrategy::max_retry_after) that the server can ask for; a longer one ends the operation | 5 min | no limit | no limit |
 /// | [refill](StandardRetryStrategy::quota_refill) of the quota over time | none | none | none |
@@ -203,6 +201,28 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self
     }
 
+    /// Sets whether a wait that the server asks for replaces the backoff, also if it is shorter. By default it does not, and the delay is the
+    /// longer one of both.
+    ///
+    /// Use it for a service that knows when it is ready. A short wait then makes the retry earlier than the backoff would, and a wait of zero
+    /// makes it immediate. Only the quota and `max_attempts` then bound the retries.
+    ///
+    /// The wait is cut to the [limit](StandardRetryStrategy::hint_limit), as without this setting, and the
+    /// [random part](StandardRetryStrategy::hint_jitter) is added. A wait above [`max_retry_after`](StandardRetryStrategy::max_retry_after)
+    /// ends the operation. A failure without a wait has its backoff.
+    ///
+    /// ```
+    /// use retry_core::{PatientRetryStrategy, StandardRetryStrategy};
+    ///
+    /// static QUEUE: StandardRetryStrategy = StandardRetryStrategy::new().hint_replaces_backoff(true);
+    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new().hint_replaces_backoff(true);
+    /// ```
+    #[must_use]
+    pub const fn hint_replaces_backoff(mut self, replaces: bool) -> Self {
+        self.settings = self.settings.hint_replaces_backoff(replaces);
+        self
+    }
+
     /// Sets the random part that is added to a wait that the server asks for, after it is cut to the
     /// [limit](StandardRetryStrategy::hint_limit). [`max_retry_after`](StandardRetryStrategy::max_retry_after) applies to
     /// the wait without it.
@@ -232,9 +252,12 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.switch.set(enabled);
     }
 
-    /// Turns the retries off initially, also in a test's copy.
-    pub(crate) fn disable_at_start(&mut self) {
-        self.switch = Switch::starting(false);
+    /// Sets whether the retries of this strategy are on at first, as [`set_enabled`](StandardRetryStrategy::set_enabled) does later.
+    /// Under a test guard, they are also on or off at first.
+    #[must_use]
+    pub const fn enabled(mut self, enabled: bool) -> Self {
+        self.switch = Switch::starting(enabled);
+        self
     }
 
     /// Returns whether the retries of this strategy are on; see [`set_enabled`](StandardRetryStrategy::set_enabled).
@@ -252,15 +275,11 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         &self.backoff
     }
 
-    /// Replaces the quota by one that is made from it.
-    pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> StandardRetryStrategy<B, R> {
+    /// Replaces the quota by one that is made from it, such as one that wraps it. To replace it by another one, use
+    /// [`with_quota`](StandardRetryStrategy::with_quota).
+    pub fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> StandardRetryStrategy<B, R> {
         let Self { settings, backoff, quota, name, switch } = self;
         StandardRetryStrategy { settings, backoff, quota: map(quota), name, switch }
-    }
-
-    /// Returns the quota, to set its initial values.
-    pub(crate) fn quota_mut(&mut self) -> &mut Q {
-        &mut self.quota
     }
 
     /// Returns the quota that retries are paid from.
@@ -279,7 +298,7 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
     /// otherwise it is this base, too. The cap applies to all of them.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
-        self.backoff = self.backoff.with_delays(base, cap);
+        self.backoff = self.backoff.delays(base, cap);
         self
     }
 

@@ -1,6 +1,6 @@
 //! The settings of the standard strategy, except those of its backoff and its quota.
 
-use super::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts};
+use super::{HintJitter, HintLimit, Refund, RetryCosts};
 use crate::support::InvalidSetting;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub struct StandardRetrySettings {
     pub retry_refund: Refund,
     /// The limit to which a wait that the server asks for is cut, before the jitter is added.
     pub hint_limit: HintLimit,
+    /// Whether a wait that the server asks for replaces the backoff, also if it is shorter.
+    pub hint_replaces_backoff: bool,
     /// The random part that is added to a wait that the server asks for.
     pub hint_jitter: HintJitter,
     /// The longest wait that the server can ask for; `None` means no limit. A longer one ends the operation.
@@ -37,6 +39,7 @@ impl StandardRetrySettings {
             first_refund: 1,
             retry_refund: Refund::Amount(1),
             hint_limit: HintLimit::Unlimited,
+            hint_replaces_backoff: false,
             hint_jitter: HintJitter::new(10, Duration::from_secs(5)),
             max_retry_after: Some(Duration::from_secs(5 * 60)),
         }
@@ -50,6 +53,7 @@ impl StandardRetrySettings {
             first_refund: 1,
             retry_refund: Refund::LastCost,
             hint_limit: HintLimit::MaxBackoff,
+            hint_replaces_backoff: false,
             hint_jitter: HintJitter::NONE,
             max_retry_after: None,
         }
@@ -81,7 +85,10 @@ impl StandardRetrySettings {
     ///
     /// Returns an error if the number is 0.
     pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
-        MaxAttempts::new(max_attempts).map(|max_attempts| self.max_attempts(max_attempts.get()))
+        if max_attempts == 0 {
+            return Err(InvalidSetting::of_no_attempts());
+        }
+        Ok(self.max_attempts(max_attempts))
     }
 
     /// Sets the costs of retries, which are taken from the quota.
@@ -103,6 +110,14 @@ impl StandardRetrySettings {
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.hint_limit = hint_limit;
+        self
+    }
+
+    /// Sets whether a wait that the server asks for replaces the backoff; see
+    /// [`StandardRetryStrategy::hint_replaces_backoff`](crate::StandardRetryStrategy::hint_replaces_backoff).
+    #[must_use]
+    pub const fn hint_replaces_backoff(mut self, replaces: bool) -> Self {
+        self.hint_replaces_backoff = replaces;
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::hint_limit::{delay_with_hint, hinted_wait, with_jitter};
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
-use crate::backoff::BackoffStrategy;
+use crate::backoff::{BackoffContext, BackoffStrategy};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::{QuotaMode, RetryQuota};
 use crate::strategy::name::named;
@@ -150,7 +150,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::MaxAttempts);
         }
         let (retry, conflicts) = token.retries_of_kind(error_type, uncounted);
-        let (delay, delay_source) = delay(settings, backoff, retry, error_type, failure.retry_after())?;
+        let (delay, delay_source) = delay(settings, backoff, &token, retry, error_type, failure.retry_after())?;
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
@@ -188,7 +188,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     ) -> Duration {
         let delay = self.checked(token, failure).and_then(|error_type| {
             let (retry, _) = token.retries_of_kind(error_type, uncounted);
-            delay(settings, backoff, retry, error_type, failure.retry_after())
+            delay(settings, backoff, token, retry, error_type, failure.retry_after())
         });
         delay.map_or(Duration::ZERO, |(delay, _)| delay)
     }
@@ -224,9 +224,27 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         Ok(first.next(Duration::ZERO, DelaySource::Backoff, paid))
     }
 
+    /// Records a success, with the refunds of these settings.
+    #[inline]
+    pub(crate) fn succeed(
+        &self,
+        settings: &StandardRetrySettings,
+        token: &StandardRetryToken,
+    ) -> Result<(), ForeignToken> {
+        if !self.issued(token) {
+            return Err(ForeignToken);
+        }
+        if token.retry_count() == 0 {
+            self.quota.first_succeeded(settings.first_refund);
+        } else {
+            self.retry_succeeded(settings, token);
+        }
+        Ok(())
+    }
+
     /// Reports the success of a retry to the quota, with the refund of these settings.
     #[cold]
-    pub(crate) fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
+    fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
         let refund = match settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.paid,
@@ -291,13 +309,18 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 fn delay(
     settings: &StandardRetrySettings,
     backoff: &impl BackoffStrategy,
+    token: &StandardRetryToken,
     retry: u32,
     error_type: RetryErrorType,
     hint: Option<Duration>,
 ) -> Result<(Duration, DelaySource), RetryError> {
+    // It is computed here, where a backoff that ignores its context is inlined without it.
+    let context =
+        BackoffContext { retry_after: hint, previous_delay: token.delay(), ..BackoffContext::new(retry, error_type) };
+    let computed = backoff.delay_in_context(&context);
     match hint {
-        None => Ok((backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff)),
-        Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint),
+        None => Ok((computed, DelaySource::Backoff)),
+        Some(hint) => delay_with_hint(settings, backoff, computed, hint),
     }
 }
 
@@ -330,15 +353,16 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[inline]
     fn record_success(&self, token: StandardRetryToken, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+        self.succeed(&self.settings, &token)
+    }
+
+    fn record_progress(&self, token: StandardRetryToken, clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
         if !self.issued(&token) {
-            return Err(ForeignToken);
+            return Err(RetryError::ForeignToken);
         }
-        if token.retry_count() == 0 {
-            self.quota.first_succeeded(self.settings.first_refund);
-        } else {
-            self.retry_succeeded(&self.settings, &token);
-        }
-        Ok(())
+        self.give_back(&token);
+        self.quota.first_succeeded(self.settings.first_refund);
+        self.acquire_initial_token(clock)
     }
 
     #[inline]
@@ -366,6 +390,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     fn quota_level(&self) -> Option<u32> {
         self.quota.level()
+    }
+
+    fn full_quota_level(&self) -> Option<u32> {
+        self.quota.full_level()
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {

@@ -1,4 +1,4 @@
-//! The attempts of operations, which can fail without a point.
+//! Which attempt of an operation an exploration lets fail, without a point. `operation/explored/exploring.rs` makes the failure.
 
 use super::place::{Fault, Missing, Run, Site, Unmade, current, unwind};
 use crate::policy::RetryDirective;
@@ -29,7 +29,7 @@ pub(crate) struct Attempt {
     name: &'static str,
     /// The number of the attempt in its run.
     number: usize,
-    /// Whether its body has awaited something. Then it was cut there already, instead of losing its answer.
+    /// Whether its body has awaited something.
     has_awaited: bool,
 }
 
@@ -47,6 +47,7 @@ impl Attempt {
     }
 
     /// Records that the attempt is one of a call with a hedge, which fails at points only.
+    #[cfg(feature = "hedges")]
     pub(crate) fn has_a_hedge(&self) {
         lock(&self.run.passed).hedged.push((self.number, self.name));
     }
@@ -65,13 +66,15 @@ impl Attempt {
 
     /// Returns whether the attempt is cut at the await that its body has reached.
     pub(crate) fn is_cut(&mut self) -> bool {
-        self.has_awaited = true;
+        if !std::mem::replace(&mut self.has_awaited, true) {
+            lock(&self.run.passed).awaited.insert(self.number);
+        }
         self.fails(Fault::Cut)
     }
 
     /// Returns whether the answer is lost, although the body returned.
     pub(crate) fn loses_its_answer(&self) -> bool {
-        !self.has_awaited && self.fails(Fault::Lost)
+        self.fails(Fault::Lost)
     }
 
     /// Returns whether the attempt fails now in this way. It does not while the thread unwinds.

@@ -12,7 +12,7 @@ pub(crate) use place::{Fault, Unmade};
 pub use point::{invariant, may_fail};
 pub use report::{Finding, FindingKind, Findings};
 
-use judge::{Fate, judge};
+use judge::{Fate, judge, may_follow_an_effect};
 use place::{Case, Failing, Makers, Missing, Place, Site};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// Explores what failures do to a test that passes without them.
 ///
 /// Each attempt can fail: it is not sent, its answer is lost after it succeeded, or it is cut at an await. An answer is lost only if
-/// the attempt never awaited, and after the whole attempt: if that has cleared what a retry needs, the finding is a false alarm,
+/// the attempt never awaited, or if awaits differ from run to run, as with real sockets; and after the whole attempt: if that has cleared what a retry needs, the finding is a false alarm,
 /// which a fake that awaits or has points avoids. In an attempt whose fake calls [`may_fail`], only these points fail.
 ///
 /// An exploration runs the test without failures, and then three times for each pass of such a place:
@@ -37,7 +37,7 @@ use std::time::Duration;
 /// | from then on | this pass and each later one of the same place | the same after the last attempt; retries that multiply or never end |
 ///
 /// [`no_answer`](Explore::no_answer) makes the errors of attempts. Without it, only retries are checked. Calls with a
-/// [hedge](crate::Hedge) are not explored without points.
+/// [hedge](crate#features) are not explored without points.
 ///
 /// ```
 /// use retry_core::test::explore;
@@ -92,9 +92,26 @@ use std::time::Duration;
 ///   retried within an operation that is retried, too, and a request that has no answer and is repeated although the policy
 ///   says that it is not idempotent.
 ///
+/// - If a place fails from then on, the operation gives up with an error, and the test passes with the same result: an error that is
+///   swallowed. A program that may ignore it is tested by the result that its caller gets: `.run(|| save().is_ok())`.
+///
 /// So a test finds what it asserts: assert each effect, such as the whole log of the fake. A test that asserts the number of
 /// requests or attempts fails after each retry. [`Findings::notes`] say where nothing is retried, and whether the test
 /// notices no failure.
+///
+/// # What was not tried
+///
+/// [`Findings::assert_none`] fails if the exploration did not see what it is for: if an attempt is unchecked, or no answer was lost after
+/// an effect. The report names the line to write. [`accept_unchecked`](Explore::accept_unchecked) says that this is meant.
+///
+/// A client and a server on a real socket need no points: give the exploration the client's error by [`no_answer`](Explore::no_answer).
+/// To let the server fail itself, one line around it sets a point after its effect:
+///
+/// | fake | line |
+/// |---|---|
+/// | a service of tower | `service.map_result(\|answer\| may_fail(\|\| StoreError::NoAnswer).and(answer))` |
+/// | axum, on the runtime of the test | in a `middleware::from_fn`, after `next.run(request).await`: `may_fail(\|\| StatusCode::GATEWAY_TIMEOUT)?` |
+/// | wiremock, on its own threads | in the closure of `respond_with`: `handle.run(\|\| may_fail(..))`, with the handle of a guard in the test |
 ///
 /// # What it is for
 ///
@@ -122,7 +139,14 @@ use std::time::Duration;
 /// The first exploration of a process wraps the panic hook: panics on the threads of runs are kept for the report, and
 /// others reach the hook that was set before.
 pub fn explore() -> Explore {
-    Explore { time_limit: Duration::from_secs(10), max_cases: 300, seed: 0, only: None, makers: Makers::default() }
+    Explore {
+        time_limit: Duration::from_secs(10),
+        max_cases: 300,
+        seed: 0,
+        only: None,
+        accepts_unchecked: false,
+        makers: Makers::default(),
+    }
 }
 
 /// The settings of an exploration. Created by [`explore()`].
@@ -133,7 +157,23 @@ pub struct Explore {
     max_cases: usize,
     seed: u64,
     only: Option<String>,
+    accepts_unchecked: bool,
     makers: Makers,
+}
+
+/// The note about cuts that another run does not reach.
+const CUTS_DIFFER: &str =
+    "awaits differ from run to run, as with real sockets, so answers are lost after the whole attempt, too";
+
+/// The run without failures.
+struct Baseline<T> {
+    value: T,
+    /// The number of operations that passed a place.
+    operations: usize,
+    places: Vec<Place>,
+    /// The places at which attempts lose their answers if cuts differ from run to run.
+    lost: Vec<Place>,
+    missing: HashMap<Site, Missing>,
 }
 
 /// After so many runs that hang, the other cases are not run.
@@ -172,6 +212,13 @@ impl Explore {
         self
     }
 
+    /// Accepts that attempts are unchecked, and that no case loses an answer after an effect. Otherwise
+    /// [`Findings::assert_none`] fails in these cases.
+    pub fn accept_unchecked(mut self) -> Self {
+        self.accepts_unchecked = true;
+        self
+    }
+
     /// Runs only one case, whose name a report gives.
     pub fn only(mut self, case: impl Into<String>) -> Self {
         self.only = Some(case.into());
@@ -190,15 +237,24 @@ impl Explore {
         T: PartialEq + Debug + Send + 'static,
     {
         let test: Test<T> = Arc::new(test);
-        let mut found =
-            Findings { findings: Vec::new(), notes: Vec::new(), unchecked: Vec::new(), cases: 0, passes: 0 };
-        let (expected, places, missing) = self.baseline(&test, &mut found);
+        let mut found = Findings {
+            findings: Vec::new(),
+            notes: Vec::new(),
+            unchecked: Vec::new(),
+            cases: 0,
+            passes: 0,
+            leaves_attempts: false,
+            lost_answers: 0,
+            accepts_unchecked: self.accepts_unchecked || self.only.is_some(),
+        };
+        let Baseline { value: expected, operations, places, mut lost, missing } = self.baseline(&test, &mut found);
         found.passes = places.len();
-        let cases = self.cases(&places, &missing, &mut found);
+        let mut cases = self.cases(&places, &missing, &mut found);
         // More than any quota pays for.
         let limit = 1000 + 100 * places.len();
         let (mut hung, mut exhausted, mut noticed) = (0, 0, 0);
-        for (index, case) in cases.iter().enumerate() {
+        let mut index = 0;
+        while let Some(case) = cases.get(index).copied() {
             if hung == MAX_HUNG {
                 found.unchecked.push(format!(
                     "{} cases, because {hung} runs hang, whose threads still exist",
@@ -206,10 +262,12 @@ impl Explore {
                 ));
                 break;
             }
-            let observed = run(&test, Some(*case), &self.makers, limit, self.time_limit);
+            index += 1;
+            let observed = run(&test, Some(case), &self.makers, limit, self.time_limit);
             found.cases += 1;
             hung += usize::from(matches!(observed.end, End::Hung));
-            let judgement = judge(&expected, *case, &observed);
+            let judgement = judge(&expected, operations, case, &observed);
+            found.lost_answers += usize::from(may_follow_an_effect(case, &observed) && judgement.fate.is_some());
             let place = case.place.site.to_string();
             found.findings.extend(judgement.found.into_iter().map(|(kind, details)| Finding {
                 kind,
@@ -222,7 +280,12 @@ impl Explore {
                 continue;
             }
             match judgement.fate {
+                None if observed.failures.is_empty() && case.place.is_cut() => {
+                    found.note(CUTS_DIFFER.to_owned());
+                    cases.extend(self.cases(&std::mem::take(&mut lost), &missing, &mut found));
+                }
                 None if observed.failures.is_empty() => {
+                    found.leaves_attempts = true;
                     found.unchecked.push(format!("{case}: the run did not reach it"));
                 }
                 Some(Fate::GaveUp { name, reason }) if case.failing == Failing::Once => {
@@ -244,13 +307,9 @@ impl Explore {
 
     /// Runs the test twice without failures, and returns its result and the places that it passed.
     #[track_caller]
-    fn baseline<T: PartialEq + Debug + Send + 'static>(
-        &self,
-        test: &Test<T>,
-        found: &mut Findings,
-    ) -> (T, Vec<Place>, HashMap<Site, Missing>) {
+    fn baseline<T: PartialEq + Debug + Send + 'static>(&self, test: &Test<T>, found: &mut Findings) -> Baseline<T> {
         let mut once = || {
-            let Observed { end, places, hedged, missing, violations, .. } =
+            let Observed { end, places, lost, operations, hedged, missing, violations, .. } =
                 run(test, None, &self.makers, usize::MAX, self.time_limit);
             if let Some(violation) = violations.first() {
                 panic!("an invariant of the explored test does not hold without failures: {violation}");
@@ -259,7 +318,7 @@ impl Explore {
                 found.leave(format!("`{name}`: the attempts of a call with a hedge fail at points only"));
             }
             match end {
-                End::Returned(value) => (value, places, missing),
+                End::Returned(value) => Baseline { value, operations, places, lost, missing },
                 End::Panicked(message) => panic!("the explored test fails without failures: {message}"),
                 End::Hung | End::RanAway | End::Unmade(_) => panic!(
                     "the explored test does not end within {:?} without failures; `time_limit` sets another limit",
@@ -267,24 +326,29 @@ impl Explore {
                 ),
             }
         };
-        let (first, second) = (once(), once());
+        let (mut first, mut second) = (once(), once());
         assert!(
-            first.0 == second.0,
+            first.value == second.value,
             "the explored test returns {:?}, then {:?}: make it repeatable",
-            first.0,
-            second.0
+            first.value,
+            second.value
         );
-        let (value, mut places, missing) = first;
-        if places != second.1 {
+        if first.places != second.places || self.only.is_some() {
             // How often a future is polled can differ.
-            let mut others = second.1;
-            for places in [&mut places, &mut others] {
-                places.retain(|place| !place.is_cut());
+            let differ = first.places != second.places;
+            for run in [&mut first, &mut second] {
+                run.places.retain(|place| !differ || !place.is_cut());
+                run.places.append(&mut run.lost);
             }
-            assert!(places == others, "two runs of the explored test pass different places: make it repeatable");
-            found.leave("cuts at awaits, because two runs without failures have different ones".to_owned());
+            assert!(
+                first.places == second.places,
+                "two runs of the explored test pass different places: make it repeatable"
+            );
+            if differ {
+                found.note(CUTS_DIFFER.to_owned());
+            }
         }
-        (value, places, missing)
+        first
     }
 
     /// Returns the cases to run, in the order of their places.
@@ -330,8 +394,9 @@ impl Explore {
 }
 
 impl Findings {
-    /// Adds what was not checked, once.
+    /// Adds attempts that were not checked, once.
     fn leave(&mut self, unchecked: String) {
+        self.leaves_attempts = true;
         if !self.unchecked.contains(&unchecked) {
             self.unchecked.push(unchecked);
         }

@@ -4,7 +4,7 @@ use super::super::record;
 use crate::support::session::{self, Session, lock};
 use crate::support::sync::Mutex;
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::sync::Arc;
@@ -49,6 +49,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Whether an attempt loses its answer here.
+    pub(super) const fn loses_an_answer(&self) -> bool {
+        matches!(self.site, Site::Attempts(_, Fault::Lost))
+    }
+
     /// Whether an attempt is cut here.
     pub(super) const fn is_cut(&self) -> bool {
         matches!(self.site, Site::Attempts(_, Fault::Cut))
@@ -137,6 +142,10 @@ pub(super) struct Passed {
     pub(super) counts: HashMap<Site, usize>,
     /// Whether a point was passed in each attempt.
     pub(super) attempts: Vec<bool>,
+    /// The attempts that awaited something.
+    pub(super) awaited: HashSet<usize>,
+    /// The operations that were running at any place: their sessions and their indices there.
+    pub(super) operations: HashSet<(usize, usize)>,
     /// The attempts with a hedge, with the names of their operations.
     pub(super) hedged: Vec<(usize, &'static str)>,
     pub(super) failures: Vec<Failure>,
@@ -165,8 +174,12 @@ pub(crate) enum Unmade {
 impl Unmade {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::Directive => "its policy evaluates outcomes only",
-            Self::Outcome => "there is no error to return; `no_answer` makes one of a type that derives `RetryInfo`",
+            Self::Directive => {
+                "its policy evaluates outcomes only; a point in the fake makes one: `may_fail(|| error)?` after its effect"
+            }
+            Self::Outcome => {
+                "there is no error to return; `explore().no_answer(|| error)` makes one of a type that derives `RetryInfo`"
+            }
         }
     }
 }
@@ -224,6 +237,8 @@ impl Run {
                 passed.ran_away = true;
                 Now::Unwinds
             } else {
+                let address = Arc::as_ptr(session) as usize;
+                passed.operations.extend(running.iter().map(|(index, _)| (address, *index)));
                 let count = passed.counts.entry(site).or_default();
                 *count += 1;
                 let place = Place { site, pass: *count };

@@ -17,6 +17,12 @@ pub struct Findings {
     pub cases: usize,
     /// How often the run without failures passed a place that can fail: a point, or an attempt that passes no point.
     pub passes: usize,
+    /// Whether an attempt was not checked.
+    pub(super) leaves_attempts: bool,
+    /// The number of cases whose failure may have followed an effect.
+    pub(super) lost_answers: usize,
+    /// Whether it is meant that something is not checked.
+    pub(super) accepts_unchecked: bool,
 }
 
 /// A failure that breaks a test.
@@ -51,6 +57,8 @@ pub enum FindingKind {
     Repeats,
     /// An operation is retried, and so is an operation within it.
     Multiplies,
+    /// The operation gave up, and the test passes with the same result. So the program, or the test, ignores an error.
+    Swallowed,
 }
 
 impl fmt::Display for FindingKind {
@@ -63,6 +71,7 @@ impl fmt::Display for FindingKind {
             Self::NeverGivesUp => "the test never gives up",
             Self::Repeats => "a request that is not idempotent is repeated",
             Self::Multiplies => "retries multiply",
+            Self::Swallowed => "an error is swallowed",
         })
     }
 }
@@ -78,20 +87,27 @@ impl fmt::Display for Finding {
 }
 
 impl Findings {
-    /// Asserts that nothing was found.
+    /// Asserts that nothing was found, and that the exploration saw what it is for.
     ///
     /// # Panics
     ///
-    /// Panics with the report if there is a finding, or if no case was run.
+    /// Panics with the report if there is a finding, or if no case was run. Unless the exploration
+    /// [accepts](super::Explore::accept_unchecked) it, it also panics if an attempt is unchecked, and if no case lost an answer after an
+    /// effect. The report names the line to write.
     #[track_caller]
     pub fn assert_none(&self) {
-        assert!(self.findings.is_empty() && self.cases > 0, "{self}");
+        assert!(self.findings.is_empty() && self.cases > 0 && !self.is_blind(), "{self}");
+    }
+
+    /// Returns whether the exploration did not see what it is for, and that is not accepted.
+    fn is_blind(&self) -> bool {
+        !self.accepts_unchecked && (self.leaves_attempts || self.lost_answers == 0)
     }
 }
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { findings, notes, unchecked, cases, passes } = self;
+        let Self { findings, notes, unchecked, cases, passes, .. } = self;
         if *cases == 0 {
             writeln!(f, "nothing was explored: the test makes no retried call, and its fake does not call `may_fail`")?;
         } else {
@@ -115,6 +131,16 @@ impl fmt::Display for Findings {
             for line in lines {
                 writeln!(f, "{title}: {line}")?;
             }
+        }
+        if *cases > 0 && self.is_blind() {
+            if self.lost_answers == 0 {
+                writeln!(
+                    f,
+                    "unchecked: no case lost an answer after an effect; write `may_fail(|| error)?` in the fake after its effect, \
+                     with an error that may mean that the request was carried out, such as one with `#[retry(timeout)]`"
+                )?;
+            }
+            writeln!(f, "`assert_none` fails; if nothing else is to be checked, write `explore().accept_unchecked()`")?;
         }
         Ok(())
     }

@@ -47,6 +47,10 @@ pub(super) struct Observed<T> {
     pub(super) end: End<T>,
     /// The places that were passed, except for attempts within which points were passed.
     pub(super) places: Vec<Place>,
+    /// The places at which attempts that awaited something lose their answers, in place of being cut.
+    pub(super) lost: Vec<Place>,
+    /// The number of operations that passed a place.
+    pub(super) operations: usize,
     /// The number of all places that were passed.
     pub(super) passes: usize,
     /// The names of calls with a hedge whose attempts passed no point.
@@ -128,7 +132,7 @@ pub(super) fn run<T: Send + 'static>(
         });
     }
     let (end, violations) = receive.recv_timeout(time_limit).unwrap_or_else(|_| (End::Hung, Vec::new()));
-    let Passed { places, attempts, hedged, failures, unmade, missing, repeated, ran_away, .. } = {
+    let Passed { places, attempts, awaited, operations, hedged, failures, unmade, missing, repeated, ran_away, .. } = {
         let mut passed = lock(&run.passed);
         let abandoned = Passed { is_abandoned: matches!(end, End::Hung), has_ended: true, ..Passed::default() };
         std::mem::replace(&mut *passed, abandoned)
@@ -136,7 +140,11 @@ pub(super) fn run<T: Send + 'static>(
     let passes = places.len();
     let is_whole = |attempt: Option<usize>| attempt.is_none_or(|attempt| attempts.get(attempt) == Some(&false));
     let hedged = hedged.into_iter().filter(|(attempt, _)| is_whole(Some(*attempt))).map(|(_, name)| name).collect();
-    let places = places.into_iter().filter(|(_, attempt)| is_whole(*attempt)).map(|(place, _)| place).collect();
+    let whole = places.into_iter().filter(|(_, attempt)| is_whole(*attempt));
+    let (lost, places): (Vec<_>, Vec<_>) = whole.partition(|(place, attempt)| {
+        place.loses_an_answer() && attempt.is_some_and(|attempt| awaited.contains(&attempt))
+    });
+    let [lost, places] = [lost, places].map(|places| places.into_iter().map(|(place, _)| place).collect());
     let failures = failures.into_iter().map(|failure| {
         let ends = record::operations(&failure.session);
         let session = Arc::as_ptr(&failure.session) as usize;
@@ -150,5 +158,17 @@ pub(super) fn run<T: Send + 'static>(
         _ if ran_away => End::RanAway,
         end => unmade.map_or(end, End::Unmade),
     };
-    Observed { end, places, passes, hedged, missing, repeated, failures: failures.collect(), violations }
+    let operations = operations.len();
+    Observed {
+        end,
+        places,
+        lost,
+        operations,
+        passes,
+        hedged,
+        missing,
+        repeated,
+        failures: failures.collect(),
+        violations,
+    }
 }

@@ -1,0 +1,57 @@
+//! Checks whether a strategy has the parts that the settings of a configuration belong to.
+
+use super::error::{Chosen, Problem};
+use super::resolved::Resolved;
+use super::{ConfigError, ConfigSource, QuotaKind, RetryConfig, RetryMode};
+use retry_core::InvalidSetting;
+
+impl RetryConfig {
+    /// Checks that each setting belongs to a part of `base`.
+    pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
+        self.sections.check(base.section)?;
+        for (key, value) in self.set.values() {
+            let value = value.into_text();
+            let Some(problem) = self.problem_of(key, &value, base) else { continue };
+            let (source, section) = self.origins.of(key, &value);
+            return Err(ConfigError::new(source.clone(), problem).in_section(section));
+        }
+        Ok(())
+    }
+
+    /// Returns why a setting can't apply to `base`, or `None` if it can.
+    fn problem_of(&self, key: &'static str, value: &str, base: &Resolved) -> Option<Problem> {
+        let chosen = |part, expected| Problem::Chosen(Chosen { key, value: value.to_owned(), part, expected });
+        let kind = self.set.quota_kind.or(base.kind);
+        match key.split_once('.') {
+            None if key == "mode" => {
+                let is_adaptive = base.chosen_mode.filter(|mode| self.contradicts(*mode))? == RetryMode::Adaptive;
+                Some(chosen("limit", Some(if is_adaptive { "adaptive or off" } else { "paced or off" })))
+            }
+            Some(("backoff", _)) if base.backoff.is_none() => Some(chosen("backoff", None)),
+            Some(("quota", "kind")) if base.kind.is_none() => Some(chosen("quota", None)),
+            Some(("quota", "kind")) if base.is_running && kind != base.kind => {
+                let expected = "the kind that the strategy was built with, which can't change while it runs";
+                Some(InvalidSetting::new(key, value, expected).into())
+            }
+            Some(("quota", _)) if base.kind.is_some() && kind == Some(QuotaKind::Evidence) => {
+                QuotaKind::Evidence.check(key, value).err()
+            }
+            Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
+                Some(chosen("quota", None))
+            }
+            Some(("paced", _)) if base.pace.is_none() => Some(chosen("limit", None)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the mode contradicts the mode that code chose. A mode from AWS's environment and files never does,
+    /// because code has priority.
+    fn contradicts(&self, chosen: RetryMode) -> bool {
+        let is_of_aws = match self.source_of("mode") {
+            Some(ConfigSource::Variable(name)) => name == "AWS_RETRY_MODE",
+            Some(ConfigSource::Profile { .. }) => true,
+            _ => false,
+        };
+        !is_of_aws && self.mode_setting().is_some_and(|mode| mode != chosen && mode != RetryMode::Off)
+    }
+}

@@ -1,0 +1,89 @@
+//! Environment variables with a prefix that the program chooses.
+
+use super::error::Problem;
+use super::keys::KEYS;
+use super::reader::Reader;
+use super::{ConfigError, ConfigSource, RetryConfig, suggest};
+use std::env;
+use std::ffi::OsString;
+
+impl RetryConfig {
+    /// Reads the settings from the environment variables of the process whose names begin with `prefix`.
+    ///
+    /// The name of a variable is the prefix and the key, in upper case and with `_` instead of `.`: with the prefix
+    /// `STORE_RETRY_`, the key `backoff.base` is `STORE_RETRY_BACKOFF_BASE`. Values are as in a
+    /// [file](RetryConfig#your-own-configuration-file). An empty variable is treated as not set.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a value is invalid, or if the rest of a name is not a key.
+    pub fn from_environment_prefix(prefix: &str) -> Result<Self, ConfigError> {
+        Self::from_prefixed_variables(prefix, env::vars_os())
+    }
+
+    /// Reads the settings from these variables, as
+    /// [`from_environment_prefix`](RetryConfig::from_environment_prefix) does.
+    ///
+    /// ```
+    /// use retry_config::{ConfigError, RetryConfig};
+    ///
+    /// let read = |name: &str, value: &str| {
+    ///     RetryConfig::from_prefixed_variables("STORE_RETRY_", [(name, value)])
+    /// };
+    /// assert_eq!(read("STORE_RETRY_MAX_ATTEMPTS", "4")?.max_attempts_setting(), Some(4));
+    /// assert_eq!(read("HOME", "/home/me")?, RetryConfig::new());
+    ///
+    /// let error = read("STORE_RETRY_MAX_ATEMPTS", "4").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "environment variable STORE_RETRY_MAX_ATEMPTS: unknown key STORE_RETRY_MAX_ATEMPTS: \
+    ///      did you mean STORE_RETRY_MAX_ATTEMPTS?"
+    /// );
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as
+    /// [`from_environment_prefix`](RetryConfig::from_environment_prefix).
+    pub fn from_prefixed_variables<N, V>(
+        prefix: &str,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Self, ConfigError>
+    where
+        N: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let mut reader = Reader::default();
+        for (name, value) in variables {
+            // A name that is not Unicode is skipped: no key has such a name.
+            let Ok(name) = name.into().into_string() else { continue };
+            let value = value.into();
+            let Some(rest) = name.strip_prefix(prefix).filter(|_| !value.is_empty()) else { continue };
+            let source = ConfigSource::Variable(name.clone().into());
+            let read = match KEYS.iter().find(|key| variable(key.path) == rest) {
+                // The lossy conversion is fine: a value that is not Unicode is invalid for every setting.
+                Some(key) => reader.read(key, &value.to_string_lossy(), &source),
+                None => Err(unknown(prefix, rest)),
+            };
+            read.map_err(|problem| ConfigError::new(source, problem))?;
+        }
+        let everywhere = ConfigSource::Variable(format!("{prefix}*").into());
+        reader.finish().map_err(|problem| ConfigError::new(everywhere, problem))
+    }
+}
+
+/// Returns the name of a key's variable without the prefix.
+fn variable(key: &str) -> String {
+    key.to_ascii_uppercase().replace('.', "_")
+}
+
+fn unknown(prefix: &str, rest: &str) -> Problem {
+    let names: Vec<_> = KEYS.iter().map(|key| variable(key.path)).collect();
+    let suggestion = suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));
+    Problem::Unknown {
+        key: format!("{prefix}{rest}"),
+        suggestion: suggestion.map(|name| format!("{prefix}{name}")),
+        expected: format!("{prefix}{}", names.join(&format!(", {prefix}"))),
+    }
+}

@@ -1,0 +1,140 @@
+//! Operations with a hedge.
+
+use super::{ByHand, Limits, Operation, Stage};
+use crate::hedge::Hedge;
+use crate::observe::NoHedge;
+use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
+use crate::operation::{AttemptContext, Decision, OptionalObserver, Outcome as Explored, textual};
+use crate::policy::{RetryDirective, RetryPolicy};
+use crate::strategy::{Failure, RetryStrategy};
+use crate::support::KeptOutcome;
+use crate::time::{TimeLimit, TimedOut, Timer};
+use std::ops::ControlFlow;
+use std::task::Context;
+
+/// The attempts of an operation with a hedge, which [`Operation::race`] drives.
+pub trait HedgedAttempts {
+    /// The outcome of an attempt.
+    type Outcome;
+
+    /// The policy, which evaluates outcomes.
+    type Policy: RetryPolicy<Self::Outcome>;
+
+    /// Returns the policy.
+    fn policy(&self) -> &Self::Policy;
+
+    /// What permits a hedge, such as a service that is ready for it; `()` if nothing is needed.
+    type Permit;
+
+    /// Permits a hedge, or says why there is none. Called at the end of the hedge's delay, in the task of this context. If the hedge can't be
+    /// bought, the permit is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the hedge can't be sent immediately: [`NoHedge::NotRepeatable`] or [`NoHedge::NotReady`].
+    fn permit_hedge(&mut self, context: &mut Context<'_>) -> Result<Self::Permit, NoHedge>;
+
+    /// Prepares the next attempt before its time begins, for example by cloning the request. The attempt is the hedge if there is a permit.
+    /// Until it is made, [`is_sent`](HedgedAttempts::is_sent) returns `false`.
+    fn prepare(&mut self, permit: Option<Self::Permit>);
+
+    /// Returns the future of the attempt that was prepared. `context` returns its [context](AttemptContext).
+    fn attempt(&mut self, context: &dyn Fn() -> AttemptContext) -> impl Future<Output = Self::Outcome> + use<Self>;
+
+    /// Returns whether the attempt that was made last was sent; see [`Operation::sent`]. Before the first attempt, it was not.
+    fn is_sent(&self) -> bool;
+
+    /// Returns whether the request can be sent again; see [`Operation::not_repeatable`]. The default is yes.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    /// Returns the outcome of an attempt that was cut, or of an operation whose time was over before its first attempt. Only the
+    /// attempts of an operation without time limits and without a [`Stop`](crate::Stop) may return `None`.
+    fn timed_out(&mut self, timed_out: TimedOut) -> Option<Self::Outcome>;
+}
+
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver> Operation<S, C, O> {
+    /// Drives the operation to its end, with a hedge beside its first attempt; see [`Retry::hedge`](crate::Retry::hedge). Returns the last
+    /// outcome.
+    ///
+    /// Call this on an operation that has just begun. If the future is dropped, the token of an attempt that was not
+    /// [sent](HedgedAttempts::is_sent) is released.
+    pub async fn race<A: HedgedAttempts>(self, hedge: &'static Hedge, attempts: A) -> A::Outcome {
+        let mut racing = Racing { operation: self, attempts, permit: None };
+        let attempt = |racing: &mut Racing<S, C, O, A>, number, time_left| {
+            let Racing { operation, attempts, .. } = racing;
+            attempts.attempt(&|| operation.context_of(number, time_left))
+        };
+        hedging::drive(&mut racing, &mut None, hedge, attempt).await.outcome
+    }
+}
+
+/// An operation that a race drives.
+struct Racing<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> {
+    operation: Operation<S, C, O>,
+    attempts: A,
+    /// The permit of a hedge that was bought.
+    permit: Option<A::Permit>,
+}
+
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Racing<S, C, O, A> {
+    fn driver(&self) -> ByHand {
+        ByHand { was_sent: self.attempts.is_sent(), is_repeatable: self.attempts.is_repeatable() }
+    }
+}
+
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop for Racing<S, C, O, A> {
+    fn drop(&mut self) {
+        let ByHand { was_sent: is_sent, is_repeatable } = self.driver();
+        self.operation.stage = Stage::Attempt { cut: None, is_sent, is_repeatable };
+    }
+}
+
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S, C, Limits, O, A::Outcome>
+    for Racing<S, C, O, A>
+{
+    fn parts(&mut self) -> Parts<'_, S, C, Limits, O> {
+        (self.operation.surroundings.call(), &mut self.operation.state)
+    }
+
+    fn prepare(&mut self) {
+        self.attempts.prepare(self.permit.take());
+    }
+
+    fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
+        permit(self.attempts.policy())?;
+        let permit = self.attempts.permit_hedge(context)?;
+        let bought = self.operation.surroundings.call().buy_hedge(&mut self.operation.state)?;
+        self.permit = Some(permit);
+        Ok(bought)
+    }
+
+    fn cut(
+        &mut self,
+        cut: TimedOut,
+        last: &mut impl KeptOutcome<A::Outcome>,
+    ) -> Option<ControlFlow<A::Outcome, A::Outcome>> {
+        if cut.limit() == TimeLimit::Attempt {
+            return self.attempts.timed_out(cut).map(ControlFlow::Continue);
+        }
+        last.take().or_else(|| self.attempts.timed_out(cut)).map(ControlFlow::Break)
+    }
+
+    fn evaluate(&mut self, outcome: &Explored<A::Outcome>) -> RetryDirective {
+        let Operation { state, surroundings, .. } = &mut self.operation;
+        surroundings.call().evaluate(state, self.attempts.policy(), outcome)
+    }
+
+    fn settle(
+        &mut self,
+        directive: Option<RetryDirective>,
+        outcome: &Explored<A::Outcome>,
+        _: &impl KeptOutcome<A::Outcome>,
+    ) -> Decision {
+        let driver = textual(self.driver(), self.attempts.policy(), outcome);
+        let Operation { state, surroundings, previous_failure, .. } = &mut self.operation;
+        *previous_failure = directive.map(Failure::from_directive).or(*previous_failure);
+        state.settle_or_end(surroundings.call(), directive, driver)
+    }
+}

@@ -1,0 +1,165 @@
+//! The slots of requests in flight: the queue of the operations that wait for a slot, and the guard that returns a
+//! slot.
+
+use super::window::{Sent, Window};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::parts::{SendQueue, Ticket};
+use retry_core::time::{Clock, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+/// The state that all operations share.
+///
+/// No foreign code runs while it is locked: neither clocks nor wakers, which are woken, cloned and dropped outside. So the lock
+/// is never poisoned.
+#[derive(Debug)]
+pub(super) struct Gate {
+    most: u32,
+    room: Mutex<Room>,
+}
+
+#[derive(Debug)]
+struct Room {
+    /// `None` until the first question, because a `const` constructor has no clock.
+    queue: Option<SendQueue<Window>>,
+    /// The wakers of the waiters. A waiter that was woken has none until it asks again.
+    wakers: BTreeMap<Ticket, Waker>,
+}
+
+impl Gate {
+    /// Creates a gate with this highest window.
+    pub(super) const fn new(most: u32) -> Self {
+        Self { most, room: Mutex::new(Room { queue: None, wakers: BTreeMap::new() }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the result of `read` for the window, or `None` before the first question.
+    pub(super) fn read<R>(&self, read: impl FnOnce(&Window) -> R) -> Option<R> {
+        self.lock().queue.as_ref().map(|queue| read(queue.limit()))
+    }
+
+    /// Changes the room, and wakes the waiters that may be sent then.
+    fn change<R>(&self, change: impl FnOnce(&mut Room) -> R) -> R {
+        let (changed, woken) = {
+            let mut room = self.lock();
+            let changed = change(&mut room);
+            (changed, room.due())
+        };
+        woken.into_iter().for_each(Waker::wake);
+        changed
+    }
+
+    /// Asks once for a slot. Returns the state of the window when the slot is taken, or how long to wait.
+    fn ask(&self, now: Timestamp, ticket: &mut Option<Ticket>) -> Result<Sent, Duration> {
+        // The waker is dropped after the lock is released.
+        let (answer, _waker) = self.change(|room| {
+            let Room { queue, wakers } = room;
+            let queue = queue.get_or_insert_with(|| SendQueue::new(Window::new(self.most, now), now));
+            let former = *ticket;
+            match queue.ask(now, ticket, ()) {
+                Some(wait) => (Err(wait), None),
+                None => (Ok(queue.limit().sent()), former.and_then(|ticket| wakers.remove(&ticket))),
+            }
+        });
+        answer
+    }
+
+    /// Registers the waker of a waiter. Returns whether it must ask again, because a slot has come back meanwhile.
+    fn register(&self, ticket: Ticket, waker: Waker) -> bool {
+        // The former waker is dropped after the lock is released.
+        let (is_due, _former) = {
+            let mut room = self.lock();
+            let is_due = room.queue.as_ref().is_some_and(|queue| queue.is_due(ticket, queue.limit().free()));
+            (is_due, room.wakers.insert(ticket, waker))
+        };
+        is_due
+    }
+}
+
+impl Room {
+    /// Takes the wakers of the waiters that may be sent now.
+    fn due(&mut self) -> Vec<Waker> {
+        let Some(queue) = self.queue.as_ref().filter(|_| !self.wakers.is_empty()) else { return Vec::new() };
+        let free = queue.limit().free();
+        queue.first(free).filter_map(|ticket| self.wakers.remove(&ticket)).collect()
+    }
+}
+
+/// The place of an operation in the queue, or the slot of its request. A dropped place returns its slot.
+#[derive(Debug)]
+pub(super) struct Seat {
+    gate: Arc<Gate>,
+    ticket: Option<Ticket>,
+    sent: Option<Sent>,
+}
+
+impl Seat {
+    pub(super) const fn new(gate: Arc<Gate>) -> Self {
+        Self { gate, ticket: None, sent: None }
+    }
+
+    /// Returns whether it has a slot.
+    pub(super) const fn is_granted(&self) -> bool {
+        self.sent.is_some()
+    }
+
+    /// Asks for a slot.
+    pub(super) fn ask(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        if self.is_granted() {
+            return Ready::Now;
+        }
+        loop {
+            let wait = match self.gate.ask(clock.now(), &mut self.ticket) {
+                Ok(sent) => {
+                    self.sent = Some(sent);
+                    return Ready::Now;
+                }
+                Err(wait) => wait,
+            };
+            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
+            if let (Some(waker), Some(ticket)) = (waker, self.ticket)
+                && self.gate.register(ticket, waker.waker())
+            {
+                continue;
+            }
+            return Ready::After(wait);
+        }
+    }
+
+    /// Gives the slot back for a while, and keeps the operation's turn.
+    pub(super) fn put_back(&mut self) {
+        if self.sent.take().is_some() {
+            let ticket = &mut self.ticket;
+            self.gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
+        }
+    }
+
+    /// Returns the slot, with the state of the window when its request was sent. Without a slot, nothing is learned.
+    pub(super) fn end(mut self, learn: impl FnOnce(&mut Window, Sent)) {
+        if let Some(sent) = self.sent.take() {
+            self.gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        match (self.ticket.take(), self.sent.take()) {
+            // It returned its slot with an outcome, or has not asked yet.
+            (None, None) => {}
+            // The waker is dropped after the lock is released.
+            (ticket, sent) => drop(self.gate.change(|room| {
+                if let Some(queue) = &mut room.queue {
+                    queue.give_up(ticket, sent.map(|_| ()));
+                }
+                ticket.and_then(|ticket| room.wakers.remove(&ticket))
+            })),
+        }
+    }
+}

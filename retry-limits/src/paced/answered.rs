@@ -1,0 +1,93 @@
+//! The share of requests that is rejected.
+
+use super::estimator::seconds;
+use retry_core::time::Timestamp;
+
+/// The time, in seconds, in which the weight of an answer falls to `1 / e`. An operation that was rejected waits for its turn
+/// behind all workers of its client, which takes 2.5 s for 64 workers at 25 per second.
+const REMEMBERED: f64 = 4.0;
+
+/// The answers in the last seconds. Later ones have more weight. They are brought up to date at each rejection, so that an accepted
+/// request costs nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answered {
+    accepted: f64,
+    rejected: f64,
+    /// The number of rejections without an accepted request in between.
+    in_a_row: u32,
+    /// The number of accepted requests in all, and the time, at the last rejection.
+    total: u64,
+    at: Timestamp,
+}
+
+impl Answered {
+    pub(super) const fn none(now: Timestamp) -> Self {
+        Self { accepted: 0.0, rejected: 0.0, in_a_row: 0, total: 0, at: now }
+    }
+
+    /// Counts a rejection, after this many accepted requests in all. Returns the share of rejections.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    pub(super) fn reject(&mut self, now: Timestamp, total: u64) -> f64 {
+        let elapsed = seconds(self.at, now) / REMEMBERED;
+        let left = (-elapsed).exp();
+        // The mean weight of answers that came evenly since the last rejection.
+        let weight = if elapsed > 0.0 { (1.0 - left) / elapsed } else { 1.0 };
+        let accepted = total.saturating_sub(self.total) as f64;
+        let is_next = total == self.total && elapsed < 1.0;
+        self.in_a_row = if is_next { self.in_a_row.saturating_add(1) } else { 1 };
+        self.accepted = self.accepted * left + accepted * weight;
+        self.rejected = self.rejected * left + 1.0;
+        (self.total, self.at) = (total, now);
+        self.rejected / (self.accepted + self.rejected)
+    }
+
+    /// Returns the number of rejections without an accepted request in between, in the last seconds.
+    pub(super) const fn in_a_row(&self) -> u32 {
+        self.in_a_row
+    }
+
+    /// Continues from an earlier time, because the clock was set back.
+    pub(super) fn reanchor(&mut self, now: Timestamp) {
+        self.at = self.at.min(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answered;
+    use retry_core::time::Timestamp;
+    use std::time::Duration;
+
+    const fn at(millis: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_millis(1_000_000 + millis))
+    }
+
+    #[test]
+    fn the_share_is_that_of_the_last_seconds() {
+        let mut answered = Answered::none(at(0));
+        assert!((answered.reject(at(0), 0) - 1.0).abs() < 1e-9, "nothing was accepted");
+        // 1 of 11, and then 1 of 2: after a while, only the latter counts.
+        let mut total = 0;
+        let mut share = |accepted: u64, from: u64, to: u64| {
+            let mut last = 0.0;
+            for second in from..to {
+                total += accepted;
+                last = answered.reject(at(1_000 * second), total);
+            }
+            last
+        };
+        let (rare, after, often) = (share(10, 1, 60), share(1, 60, 62), share(1, 62, 90));
+        assert!((0.08..0.13).contains(&rare), "{rare}");
+        assert!((rare..0.2).contains(&after), "{after}");
+        assert!((0.48..0.56).contains(&often), "{often}");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_stands_still() {
+        let mut answered = Answered::none(at(50_000));
+        answered.reanchor(at(10_000));
+        answered.reject(at(10_000), 9);
+        assert!((answered.reject(at(10_000), 9) - 2.0 / 11.0).abs() < 1e-9);
+        assert!(answered.reject(at(60_000), 109) < 0.2);
+    }
+}

@@ -1,0 +1,240 @@
+//! A server that is closed: it asked for a wait, and until its end only rare probes are sent.
+
+use retry_core::time::Timestamp;
+use std::time::Duration;
+
+/// The time from the start of a hold to its first probe, and the shortest time between two probes. A server that asks for a
+/// longer wait than it needs costs this time once.
+const FIRST_PROBE: Duration = Duration::from_secs(1);
+/// The longest time between two probes. Within it, the end of a wait that was too long is noticed.
+const LONGEST_SPACE: Duration = Duration::from_secs(300);
+
+/// A hold: all sends are held back until the end of a wait that the server asked for.
+///
+/// Some servers ask for waits that they do not need, such as always 30 s. So probes check the hold: one request after 1 s,
+/// others after 3 s, 7 s, 15 s, .., at most 5 minutes apart, and not closer together than the user allows. If one is accepted,
+/// the hold ends. If more than half of the wait was left then, later waits hold back only their own operations, until the server
+/// rejects several requests in a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    phase: Phase,
+    begun: Timestamp,
+    until: Timestamp,
+    /// The time from which the next probe may be sent.
+    probe_at: Timestamp,
+    /// Whether the last wait proved too long.
+    was_too_long: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Before it began, and since its end was noticed. The times are not used.
+    Over,
+    /// There is no probe, or the last one was rejected.
+    Begun,
+    /// A probe was sent that is not known to be rejected.
+    Probed,
+}
+
+impl Hold {
+    /// Creates a hold that is over.
+    pub(super) const fn over(now: Timestamp) -> Self {
+        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, was_too_long: false }
+    }
+
+    /// Returns the end.
+    pub(super) const fn until(&self) -> Timestamp {
+        self.until
+    }
+
+    /// Returns whether the hold began, and [`pass`](Hold::pass) did not find its end yet.
+    #[inline]
+    pub(super) fn is_active(&self) -> bool {
+        self.phase != Phase::Over
+    }
+
+    /// Returns whether sends are held back at this time.
+    #[inline]
+    pub(super) fn is_on(&self, now: Timestamp) -> bool {
+        self.is_active() && now < self.until
+    }
+
+    /// Updates the time. Returns whether a probe is due.
+    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
+        if !self.is_on(now) {
+            self.phase = Phase::Over;
+        }
+        self.is_active() && now >= self.probe_at
+    }
+
+    /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
+    /// rejected.
+    pub(super) const fn is_believed(&self, is_closed: bool) -> bool {
+        is_closed || !self.was_too_long
+    }
+
+    /// Begins the hold, or prolongs it. `interval` is the time between two sends that the user allows.
+    pub(super) fn begin(&mut self, now: Timestamp, wait: Duration, interval: Duration) {
+        if !self.is_on(now) {
+            self.begun = now;
+            self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
+            self.phase = Phase::Begun;
+        }
+        self.until = self.until.max(now.saturating_add(wait));
+    }
+
+    /// Returns the time of the next probe.
+    pub(super) fn next_probe(&self) -> Timestamp {
+        self.probe_at.min(self.until)
+    }
+
+    /// Records that a probe may be sent, by the operation that asks. `interval` is the time between two sends that the user
+    /// allows.
+    pub(super) fn probe(&mut self, now: Timestamp, interval: Duration) {
+        let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
+        self.probe_at = now.saturating_add(space.max(interval));
+        self.phase = Phase::Probed;
+    }
+
+    /// Records that a request was rejected. If the hold continues, the request was a probe.
+    pub(super) fn reject(&mut self, now: Timestamp) {
+        if self.is_probed(now) {
+            self.phase = Phase::Begun;
+            self.was_too_long = false;
+        }
+    }
+
+    /// Records that requests were accepted. Returns whether that ends the hold, because it was probed.
+    pub(super) fn accept(&mut self, now: Timestamp) -> bool {
+        let ends = self.is_probed(now);
+        if ends {
+            self.was_too_long = self.until.saturating_since(now) > now.saturating_since(self.begun);
+            self.until = now;
+        }
+        ends
+    }
+
+    /// Returns whether sends are held back, and a probe was sent that is not known to be rejected.
+    fn is_probed(&self, now: Timestamp) -> bool {
+        self.phase == Phase::Probed && now < self.until
+    }
+
+    /// Continues from an earlier time, because the clock was set back. How much of the wait is left is unknown, so it is over.
+    pub(super) fn reanchor(&mut self, now: Timestamp) {
+        self.until = self.until.min(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hold;
+    use retry_core::time::Timestamp;
+    use std::time::Duration;
+
+    const fn at(millis: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_millis(1_000_000 + millis))
+    }
+
+    /// Returns a hold from 0 to this time, in milliseconds.
+    fn until(end: u64) -> Hold {
+        let mut hold = Hold::over(at(0));
+        hold.begin(at(0), Duration::from_millis(end), Duration::ZERO);
+        hold
+    }
+
+    #[test]
+    fn a_request_that_is_accepted_ends_a_hold_only_if_it_can_be_a_probe() {
+        let mut hold = until(60_000);
+        assert!(!hold.accept(at(500)), "it was sent before the hold");
+        assert!(hold.is_on(at(500)));
+        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
+        hold.probe(at(1_000), Duration::ZERO);
+        hold.reject(at(1_100));
+        assert!(!hold.accept(at(1_200)), "the probe was rejected");
+        assert!(hold.is_on(at(1_200)));
+        hold.probe(at(3_000), Duration::ZERO);
+        assert!(hold.accept(at(3_100)));
+        assert!(!hold.is_on(at(3_100)));
+        assert!(!hold.accept(at(3_200)), "it ends once");
+    }
+
+    #[test]
+    fn a_probe_belongs_to_its_hold() {
+        let mut hold = until(2_000);
+        hold.probe(at(1_000), Duration::ZERO);
+        assert!(!hold.accept(at(2_000)), "the hold ended by itself");
+        hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO);
+        assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
+        assert!(hold.is_on(at(2_600)));
+    }
+
+    #[test]
+    fn a_hold_that_is_over_is_noticed_once() {
+        let mut hold = Hold::over(at(0));
+        assert!(!hold.is_active());
+        assert!(!hold.pass(at(0)));
+        hold.begin(at(0), Duration::from_secs(2), Duration::ZERO);
+        assert!(hold.is_active());
+        assert_eq!((hold.pass(at(1_999)), hold.pass(at(2_000)), hold.pass(at(2_000))), (true, false, false));
+        assert!(!hold.is_active());
+    }
+
+    #[test]
+    fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
+        for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
+            let mut hold = until(60_000);
+            hold.probe(at(1_000), Duration::ZERO);
+            assert!(hold.accept(at(accepted)));
+            assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
+        }
+        let mut hold = until(60_000);
+        hold.probe(at(1_000), Duration::ZERO);
+        assert!(hold.accept(at(1_000)));
+        hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
+        hold.reject(at(2_100));
+        assert!(!hold.is_believed(false), "it was not a probe");
+        hold.probe(at(3_000), Duration::ZERO);
+        hold.reject(at(3_100));
+        assert!(hold.is_believed(false));
+    }
+
+    #[test]
+    fn the_next_probe_is_at_the_latest_at_the_end() {
+        let mut hold = until(2_000);
+        assert_eq!(hold.next_probe(), at(1_000));
+        hold.probe(at(1_000), Duration::ZERO);
+        assert_eq!(hold.next_probe(), at(2_000));
+    }
+
+    #[test]
+    fn probes_are_not_closer_together_than_the_user_allows() {
+        for (interval, probes) in [
+            (0, [1_000, 3_000, 7_000, 15_000]),
+            (2_500, [2_500, 6_000, 13_000, 27_000]),
+            (400_000, [400_000, 800_000, 1_200_000, 1_600_000]),
+        ] {
+            let mut hold = Hold::over(at(0));
+            let interval = Duration::from_millis(interval);
+            hold.begin(at(0), Duration::from_secs(10_000), interval);
+            for probe in probes {
+                assert_eq!(hold.next_probe(), at(probe), "{interval:?}");
+                hold.probe(at(probe), interval);
+            }
+        }
+    }
+
+    #[test]
+    fn a_hold_is_over_when_the_clock_is_set_back() {
+        let mut hold = until(60_000);
+        hold.probe(at(1_000), Duration::ZERO);
+        let earlier = Timestamp::from_origin(Duration::from_secs(10));
+        hold.reanchor(earlier);
+        assert!(!hold.is_on(earlier) && !hold.accept(earlier));
+        hold.begin(earlier, Duration::from_secs(5), Duration::ZERO);
+        assert_eq!(hold.until(), earlier.saturating_add(Duration::from_secs(5)));
+        // The end of a hold that is over stays.
+        let mut hold = until(1_000);
+        hold.reanchor(at(2_000));
+        assert_eq!(hold.until(), at(1_000));
+    }
+}

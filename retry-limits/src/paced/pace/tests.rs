@@ -1,0 +1,212 @@
+//! The arithmetic of a limit, step by step: what came in before a change, holds, weights, and a clock that is set back.
+
+use super::super::unit::{Requests, Unit, Weights};
+use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, Told};
+use std::cell::Cell;
+use std::time::Duration;
+
+/// Returns a time in microseconds, from one that is far from the origin of the clock.
+const fn at(micros: u64) -> Timestamp {
+    Timestamp::from_origin(Duration::from_secs(100_000)).saturating_add(Duration::from_micros(micros))
+}
+
+const fn millis(millis: u64) -> Timestamp {
+    at(1000 * millis)
+}
+
+/// Returns a limit at this external rate.
+fn imposed<U: Unit>(rate: f64) -> Pace<U> {
+    let mut pace = Pace::new(&GoodputEstimator::new(at(0)), at(0));
+    pace.impose(at(0), Some(rate), false);
+    pace
+}
+
+/// Returns a limit that the user set, at 100 sends per second.
+fn told() -> Pace<Requests> {
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.tell(Told::new(None, Some(103.0), 1));
+    Pace::new(&estimator, at(0))
+}
+
+/// Returns a limit that began with a rejection, after 100 accepted requests in a second.
+fn searching() -> Pace<Requests> {
+    Pace::new(&GoodputEstimator::after_the_first_rejection(at(0), 100), at(0))
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+const NANO: Duration = Duration::from_nanos(1);
+
+#[test]
+fn what_came_in_before_a_change_came_in_at_the_rate_before_it() {
+    type Change = fn(&mut Pace<Requests>);
+    let changes: [Change; 3] = [
+        |pace| _ = pace.reject(millis(5), Some(pace.rejections), true),
+        |pace| pace.report(millis(5), Some(pace.rejections), RateLimit::new(100)),
+        |pace| pace.tell(millis(5), Told::new(None, Some(51.5), 1)),
+    ];
+    for change in changes {
+        let mut pace = told();
+        assert_close(pace.rate(), 100.0);
+        pace.report(at(0), None, RateLimit::new(900));
+        change(&mut pace);
+        assert_close(pace.sends, 0.5);
+        assert!(pace.rate() < 99.0, "{}", pace.rate());
+    }
+}
+
+#[test]
+fn unused_sends_of_a_twentieth_of_a_second_are_saved_and_one_with_a_limit_that_the_user_sets() {
+    let mut pace = imposed::<Requests>(100.0);
+    pace.refill(millis(10_000));
+    assert_close(pace.sends, 5.0);
+    pace.tell(millis(10_000), Told::new(None, Some(206.0), 1));
+    assert_close(pace.sends, 1.0);
+}
+
+#[test]
+fn only_the_first_one_of_the_rejections_of_requests_that_were_sent_together_counts() {
+    let mut pace = searching();
+    let sent_after = Some(pace.rejections);
+    (0..3).for_each(|_| _ = pace.reject(millis(1000), sent_after, true));
+    assert_eq!(pace.answers.rejected, 1);
+    // An external rate is not changed by rejections, so all of them count, also after a warning.
+    let mut pace = imposed::<Requests>(100.0);
+    let sent_after = Some(pace.rejections);
+    pace.report(at(0), None, RateLimit::new(900));
+    (0..3).for_each(|_| _ = pace.reject(millis(1000), sent_after, true));
+    pace.report(millis(4000), sent_after, RateLimit::new(100));
+    pace.reject(millis(4000), sent_after, true);
+    assert_eq!(pace.answers.rejected, 4);
+}
+
+#[test]
+fn the_rate_does_not_grow_in_a_hold() {
+    let mut pace = searching();
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    let rate_after = |pace: &mut Pace<Requests>, end| {
+        pace.refill(millis(end));
+        pace.refill(at(1000 * end + 1));
+        pace.rate()
+    };
+    let rate = rate_after(&mut pace, 60_000);
+    assert!((rate - 0.7 * 100.0).abs() < 0.01, "{rate}");
+    pace.refill(millis(62_000));
+    assert!(pace.rate() > rate, "{}", pace.rate());
+
+    // A rejected probe cuts the rate, which does not grow until the end, either.
+    let mut probed = searching();
+    assert!(probed.hold(at(0), Duration::from_secs(60)));
+    probed.refill(millis(1000));
+    probed.take(());
+    probed.reject(millis(1100), Some(probed.rejections), true);
+    probed.accept(millis(1200), 1);
+    assert!(!probed.wait_for(1.0).is_zero(), "a late answer does not end the hold");
+    assert_close(rate_after(&mut probed, 60_000), rate);
+
+    // If the probe is accepted, the rate grows from then on.
+    let mut ended = searching();
+    assert!(ended.hold(at(0), Duration::from_secs(60)));
+    ended.refill(millis(1000));
+    ended.take(());
+    ended.accept(millis(1000), 1);
+    assert_close(rate_after(&mut ended, 1000), rate);
+    ended.refill(millis(3000));
+    assert!(ended.rate() > rate, "{}", ended.rate());
+}
+
+#[test]
+fn the_first_one_waits_for_the_next_probe_and_the_others_for_the_end_of_the_hold() {
+    let mut pace = imposed::<Requests>(1000.0);
+    assert!(pace.hold(at(0), Duration::from_secs(2)));
+    pace.refill(millis(950));
+    let end = |time| Duration::from_millis(time) + NANO;
+    assert_eq!([pace.wait_for(1.0), pace.wait_for(2.0)], [Duration::from_millis(50), end(1050 + 2)]);
+    pace.refill(millis(1000));
+    assert_eq!([pace.wait_for(1.0), pace.wait_for(2.0)], [Duration::ZERO, end(1000 + 1)]);
+    pace.take(());
+    // The next probe would be after the end.
+    pace.refill(millis(1950));
+    assert_eq!([pace.wait_for(1.0), pace.wait_for(2.0)], [Duration::from_millis(50), end(50 + 2)]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_stops_nothing() {
+    let mut pace = Pace::<Requests>::new(&GoodputEstimator::new(at(0)), at(0));
+    pace.report(at(0), None, RateLimit::new(900));
+    let rate = pace.rate();
+    let begun = Timestamp::from_origin(Duration::from_secs(10));
+    let after = |millis| begun.saturating_add(Duration::from_millis(millis));
+    pace.observe(begun);
+    assert_eq!(pace.observe(after(250)).went_back_to, Some(begun));
+    assert_eq!((pace.filled, pace.waited_at), (begun, begun));
+    // The rate grows with what is accepted.
+    for step in 3..13 {
+        pace.accept(after(100 * step), 100);
+    }
+    pace.refill(after(1250));
+    assert!(pace.rate() > 2.0 * rate, "{}", pace.rate());
+    // Former reports are forgotten.
+    let few_remain = |pace: &mut Pace<Requests>, now| {
+        let before = pace.rejections;
+        pace.report(now, Some(before), RateLimit::new(100));
+        pace.rejections != before
+    };
+    assert!(few_remain(&mut pace, after(11_000)));
+    assert!(!few_remain(&mut pace, after(22_000)));
+}
+
+#[test]
+fn weights_ahead_are_added_up_as_far_as_a_waiter_can_wait() {
+    let mut pace = imposed::<Weights>(20.0);
+    let asked = Cell::new(0);
+    let weight = |_| {
+        asked.set(asked.get() + 1);
+        1
+    };
+    // Two sends become available in the longest single wait.
+    for (available, requests, expected) in
+        [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (0, 100, 3), (1, 3, 3), (1, 4, 4), (1, 100, 4)]
+    {
+        pace.refill(millis(1000 * available));
+        asked.set(0);
+        assert_close(pace.sends_of_all(requests, weight), f64::from(expected));
+        assert_eq!(asked.get(), expected, "{available}, {requests}");
+    }
+    assert_close(imposed::<Requests>(20.0).sends_of_all(100, |_| panic!("all are the same")), 100.0);
+}
+
+#[test]
+fn what_was_used_beyond_a_weight_is_taken_from_what_is_saved_up() {
+    let mut pace = imposed::<Weights>(100.0);
+    pace.accept_weight(millis(100_000), 1, Some(3));
+    assert_close(pace.sends, 3.0);
+    assert_eq!(pace.answers.accepted, 1, "it is one request");
+}
+
+#[test]
+fn an_accepted_probe_of_any_weight_ends_a_hold() {
+    let mut pace = imposed::<Weights>(100.0);
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    pace.take(1);
+    assert!(pace.hold.is_on(millis(1100)));
+    pace.accept_weight(millis(1100), 1, None);
+    assert!(!pace.hold.is_on(millis(1100)));
+}
+
+#[test]
+fn of_light_requests_only_one_is_the_probe() {
+    let mut pace = imposed::<Weights>(100.0);
+    pace.meet(100);
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    let light = pace.sends(1);
+    assert!(pace.wait_for(light).is_zero());
+    pace.take(1);
+    assert!(!pace.wait_for(light).is_zero());
+    assert_close(pace.sends, 0.0);
+}

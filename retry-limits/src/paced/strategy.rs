@@ -1,0 +1,258 @@
+//! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
+
+use super::{PacedAnswers, PacedLimiter, PacedSettings, Rejections, SendRate};
+use crate::limited::limited_strategy;
+use retry_core::parts::RandomNumbers;
+use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken};
+use retry_core::time::Clock;
+use retry_core::{
+    BackoffStrategy, ExponentialBackoff, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket,
+    forward_strategy,
+};
+use std::time::Duration;
+
+/// The [standard strategy](StandardRetryStrategy) with a limiter that finds the rate that the server accepts, and sends at
+/// that rate.
+///
+/// Use it for jobs against a rate limit: it loses nothing, wastes few requests, and takes little longer than the limit
+/// allows. [`AdaptiveRetryStrategy`](retry_core::AdaptiveRetryStrategy) does the same with the arithmetic of the AWS SDKs, which
+/// finds the limit more slowly. `docs/choosing.md` in the repository compares them.
+///
+/// Create one static for each limit: if reads and writes have separate limits, one for each of them.
+///
+/// ```
+/// use retry_core::{RetryInfo, retryable};
+/// use retry_limits::PacedRetryStrategy;
+///
+/// #[derive(RetryInfo)]
+/// #[retry(throttling)]
+/// struct SlowDown;
+///
+/// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+///
+/// #[retryable(strategy = TABLE)]
+/// async fn write(row: &str) -> Result<(), SlowDown> {
+///     // One attempt.
+/// #   Ok(())
+/// }
+/// ```
+///
+/// # What it does differently
+///
+/// - The limit is measured instead of searched: the number of requests that the server accepts between two rejections,
+///   divided by the time, *is* its limit. [`GoodputEstimator`](crate::GoodputEstimator) describes the rate.
+/// - Sends are spaced evenly, without bursts, and served first come, first served.
+/// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, because a
+///   server that throttles protects itself. It has a [separate time limit](PacedRetryStrategy::max_throttled_time).
+/// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %, at most 5 s. If it is
+///   longer than 1.5 s, it holds back the whole strategy, because the other operations would get the same answer. Rare probes
+///   check whether the server accepts requests earlier. A wait that is longer than
+///   [`max_retry_after`](StandardRetryStrategy::max_retry_after) ends the throttled operation. The first attempts of other
+///   operations wait for its end, because there is no error to return yet; give them a `max_time` if they must not.
+/// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.25 s until the
+///   first rejection.
+///
+/// # What the server reports
+///
+/// If the server reports how many requests remain, the strategy can slow down before a request is rejected. A
+/// [policy](retry_core::RetryPolicy) passes the report on, by
+/// [`RetryDirective::with_rate_limit`](retry_core::RetryDirective::with_rate_limit). When fewer requests remain than a third of the
+/// highest number in the last seconds, the rate is cut as after a rejection. 100 clients that share a limit of 500 requests
+/// per second get 8 % of their requests rejected without it, and none with it.
+///
+/// - Let all clients of a limit read the reports, or none. Clients that read them give way to clients that don't.
+/// - A server that counts the requests of each second should report the time until the reset as well. Otherwise the end of
+///   each second looks like a warning, and a part of the limit is not used.
+///
+/// # Costs
+///
+/// Without the ramp, each attempt costs one reading of the clock more than with the standard strategy until the first
+/// rejection, and threads share nothing. Then, and with the ramp from the start, an attempt costs a reading of the clock and
+/// a lock, and one more of each for every wait. A single wait is at most 100 ms.
+#[derive(Debug)]
+pub struct PacedRetryStrategy<B = ExponentialBackoff, Q = TokenBucket>(LimitedRetryStrategy<PacedLimiter, B, Q>);
+
+limited_strategy! { PacedRetryStrategy, PacedLimiter }
+
+/// The token of a [`PacedRetryStrategy`].
+pub type PacedRetryToken = LimitedRetryToken<PacedLimiter>;
+
+impl PacedRetryStrategy {
+    /// Creates a limiter over [`StandardRetryStrategy::new()`].
+    pub const fn new() -> Self {
+        Self::over(StandardRetryStrategy::new())
+    }
+}
+
+impl Default for PacedRetryStrategy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<B, Q> PacedRetryStrategy<B, Q> {
+    /// Creates a limiter over a standard strategy with your settings.
+    ///
+    /// ```
+    /// use retry_core::StandardRetryStrategy;
+    /// use retry_limits::PacedRetryStrategy;
+    ///
+    /// static TABLE: PacedRetryStrategy =
+    ///     PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3));
+    /// ```
+    pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
+        Self::with_limiter(standard, PacedLimiter::new())
+    }
+
+    /// Sets the time after which an operation that is throttled gives up, counted from its first throttled attempt. The
+    /// default is 5 minutes. The longest wait that the server asked for is added, so that an operation that obeys it gets
+    /// another attempt.
+    ///
+    /// It is a time and not a number of attempts, because throttled attempts are cheap and can follow each other quickly. An
+    /// operation that gives up ends with [`RetryError::MaxTime`](retry_core::RetryError::MaxTime). With zero, it ends when it is
+    /// throttled for the first time. Waiting for a send does not end an operation; the time is checked when an attempt is
+    /// throttled. Attempts that fail in other ways are limited by [`max_attempts`](StandardRetryStrategy::max_attempts).
+    #[must_use]
+    pub const fn max_throttled_time(mut self, time: Duration) -> Self {
+        self.0.limiter_mut().set_max_throttled_time(time);
+        self
+    }
+
+    /// Sets whether the strategy begins with a ramp. The default is `true`.
+    ///
+    /// Without it, nothing is limited before the first rejection. Turn it off if a burst of rejections does no harm, or if
+    /// the first requests must not wait.
+    #[must_use]
+    pub const fn ramp(mut self, has_ramp: bool) -> Self {
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(PacedSettings { has_ramp, ..start });
+        self
+    }
+
+    /// Sets which failures are rejections, from which the limit is learned. The default is [`Rejections::Throttling`].
+    ///
+    /// ```
+    /// use retry_limits::{PacedRetryStrategy, Rejections};
+    ///
+    /// // nginx answers 503 to requests above its `limit_req`.
+    /// static PROXY: PacedRetryStrategy =
+    ///     PacedRetryStrategy::new().rejections(Rejections::ServerErrors);
+    /// ```
+    #[must_use]
+    pub const fn rejections(mut self, rejections: Rejections) -> Self {
+        self.0.limiter_mut().set_rejections(rejections);
+        self
+    }
+
+    /// Sets a limit on sends per second, if you know it. The strategy never sends faster, and learns below it. There is none
+    /// unless it is set.
+    ///
+    /// From the first one on, sends are spaced evenly, 3 % further apart than the limit requires, because some messages arrive
+    /// earlier than others. If requests are rejected nevertheless, the space grows, up to 40 %. Unused sends are not saved up,
+    /// because the server may allow no burst. If the learned rate or an [external rate](PacedRetryStrategy::pace_at) is lower,
+    /// the lowest of these rates applies. Without the [ramp](PacedRetryStrategy::ramp), sends begin at this rate.
+    ///
+    /// ```
+    /// use retry_limits::PacedRetryStrategy;
+    ///
+    /// // The contract says 600 requests per minute.
+    /// static MAPS: PacedRetryStrategy = PacedRetryStrategy::new().max_rate(10.0);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
+    /// known only at run time, use [`PacedSettings`].
+    #[must_use]
+    pub const fn max_rate(mut self, rate: f64) -> Self {
+        self.0.limiter_mut().set_max_rate(rate);
+        self
+    }
+
+    /// Sets the burst of the limit that [`max_rate`](PacedRetryStrategy::max_rate) sets: the sends that the server accepts at once after
+    /// a pause, if you know it. The default is 1: no burst. It has no effect without `max_rate`.
+    ///
+    /// Unused sends are saved up to the burst, less 3 % and at least one send, which are kept back for messages that arrive early.
+    /// The first operations use it, so there is no ramp unless [`initial_rate`](PacedRetryStrategy::initial_rate) is set, and sends
+    /// are not spaced wider than the limit requires. A rejection shows that the burst is used up. If a lower limit is learned, there
+    /// is no burst.
+    ///
+    /// ```
+    /// use retry_limits::PacedRetryStrategy;
+    ///
+    /// // The documentation says 100 requests per second, and bursts of 200.
+    /// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new().max_rate(100.0).burst(200);
+    /// ```
+    #[must_use]
+    pub const fn burst(mut self, burst: u32) -> Self {
+        self.0.limiter_mut().set_burst(burst);
+        self
+    }
+
+    /// Sets the rate at which the [ramp](PacedRetryStrategy::ramp) begins, in sends per second. The default is 100. A higher
+    /// rate makes short jobs faster, and a lower one spares a server whose limit is low.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
+    /// known only at run time, use [`PacedSettings`].
+    #[must_use]
+    pub const fn initial_rate(mut self, rate: f64) -> Self {
+        let initial_rate = SendRate::new(rate);
+        assert!(
+            initial_rate.is_some(),
+            "invalid initial_rate: expected a number of sends per second of at least 0.001"
+        );
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(PacedSettings { initial_rate, ..start });
+        self
+    }
+
+    /// Sets the seed of the random part that is added to the waits that the server asks for, so that they are the same
+    /// in every run. For tests.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.0.limiter_mut().set_random_numbers(RandomNumbers::seeded(seed));
+        self
+    }
+
+    /// Sends at an external rate, in sends per second, such as a share of the limit of many processes. Returns the counts
+    /// of the server's answers so far, from which the caller can compute the next rate. `None` returns to the strategy's
+    /// own estimate, which continues meanwhile. Without the ramp, and before the first rejection, sends are not limited
+    /// then.
+    ///
+    /// Operations that wait keep their places, even if the limit ends and another rate is set before they ask again.
+    ///
+    /// If the new rate `is_cut`, because requests were rejected, later rejections of requests that were sent before are
+    /// ignored.
+    ///
+    /// A rate that is not a positive number is treated as 0.001 sends per second.
+    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.limiter().pace_at(rate, is_cut, clock)
+    }
+}
+
+/// A strategy that can send at an external rate, such as a share of the limit of many processes.
+///
+/// ```
+/// use retry_core::Clock;
+/// use retry_limits::{PacedRetryStrategy, PacedStrategy};
+///
+/// /// Lets a strategy send at a share of a limit that many processes have.
+/// fn share(strategy: &impl PacedStrategy, limit: f64, processes: u32, clock: &impl Clock) {
+///     strategy.pace_at(Some(limit / f64::from(processes)), false, clock);
+/// }
+///
+/// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+/// share(&TABLE, 500.0, 20, &retry_core::time::StdTimer);
+/// ```
+pub trait PacedStrategy {
+    /// Sends at this rate from now on; see [`PacedRetryStrategy::pace_at`].
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers;
+}
+
+impl<B, Q> PacedStrategy for PacedRetryStrategy<B, Q> {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.pace_at(rate, is_cut, clock)
+    }
+}

@@ -1,0 +1,102 @@
+//! Requests in flight: slots that come back while others ask for them, wait for them, or go away.
+
+use super::ByHand;
+use super::task::{Endless, Failed, Task};
+use loom::thread;
+use retry_core::strategy::{LimitedRetryStrategy, Ready};
+use retry_core::{RetryStrategy, StandardRetryStrategy, Success, retry};
+use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, Pair};
+use std::future::ready;
+use std::pin::pin;
+use std::sync::Arc;
+
+/// Returns a strategy with one slot. It was used once, so its locks exist before the threads.
+fn one_slot() -> Arc<ConcurrencyRetryStrategy> {
+    let limiter = ConcurrencyLimiter::new().max_in_flight(1);
+    let strategy = Arc::new(ConcurrencyRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiter));
+    let _ = format!("{strategy:?}");
+    let mut first = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
+    assert_eq!(strategy.ready(&mut first, &ByHand::at(1), None), Ready::Now);
+    drop(first);
+    strategy
+}
+
+fn operation(strategy: &Arc<ConcurrencyRetryStrategy>) -> impl Future<Output = Result<u32, Failed>> + use<> {
+    retry(Arc::clone(strategy), || ready(Ok(1))).timer(Endless).run()
+}
+
+// Rules I6, I7.
+#[test]
+fn a_slot_that_comes_back_wakes_the_operation_that_waits_for_it() {
+    loom::model(|| {
+        let strategy = one_slot();
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&strategy);
+            thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok())
+        });
+        assert!(Task::new().run(pin!(operation(&strategy))).is_ok());
+        threads.into_iter().for_each(|thread| assert!(thread.join().unwrap()));
+        assert_eq!(strategy.limiter().in_flight(), 0);
+    });
+}
+
+// Rules I6, I7.
+#[test]
+fn a_waiter_that_goes_away_passes_its_wake_on() {
+    loom::model(|| {
+        let (strategy, clock) = (one_slot(), ByHand::at(1));
+        let mut sent = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut sent, &clock, None), Ready::Now);
+        let mut leaving = Box::pin(operation(&strategy));
+        assert!(Task::new().poll(leaving.as_mut()).is_pending());
+        // The slot comes back while the first waiter goes away, and the second one begins to wait.
+        let answered = thread::spawn(move || drop(sent));
+        let left = thread::spawn(move || drop(leaving));
+        assert!(Task::new().run(pin!(operation(&strategy))).is_ok());
+        answered.join().unwrap();
+        left.join().unwrap();
+        assert_eq!(strategy.limiter().in_flight(), 0);
+    });
+}
+
+// Rule I2.
+#[test]
+fn two_pairs_of_the_same_slots_in_another_order_are_both_sent() {
+    loom::model(|| {
+        let (first, second) = (one_slot(), one_slot());
+        let pair = |(a, b): (&Arc<ConcurrencyRetryStrategy>, &Arc<ConcurrencyRetryStrategy>)| {
+            let (a, b) = (Arc::clone(a), Arc::clone(b));
+            move || {
+                let limiters = Pair(a.limiter(), b.limiter());
+                let strategy = LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiters);
+                let attempt = retry(&strategy, || ready(Ok::<u32, Failed>(1))).timer(Endless);
+                Task::new().run(pin!(attempt.run())).is_ok()
+            }
+        };
+        let thread = thread::spawn(pair((&first, &second)));
+        assert!(pair((&second, &first))());
+        assert!(thread.join().unwrap());
+        assert_eq!((first.limiter().in_flight(), second.limiter().in_flight()), (0, 0));
+    });
+}
+
+// Rule I6.
+#[test]
+fn one_of_three_that_ask_at_once_has_the_slot() {
+    loom::model(|| {
+        let strategy = one_slot();
+        let ask = |strategy: &ConcurrencyRetryStrategy| {
+            let mut token = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
+            (strategy.ready(&mut token, &ByHand::at(1), None) == Ready::Now, token)
+        };
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&strategy);
+            thread::spawn(move || ask(&other))
+        });
+        let mut asked = vec![ask(&strategy)];
+        asked.extend(threads.map(|thread| thread.join().unwrap()));
+        let (mut sent, _waiting): (Vec<_>, Vec<_>) = asked.into_iter().partition(|(is_sent, _)| *is_sent);
+        assert_eq!(sent.len(), 1);
+        strategy.record_success(sent.remove(0).1, &Success::default(), &ByHand::at(1)).unwrap();
+    });
+}

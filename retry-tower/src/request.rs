@@ -1,0 +1,194 @@
+//! Ways to clone a request, so that it can be sent again, and to change the request of each attempt.
+
+use super::choice::{Same, With, sealed};
+use super::{Hooks, HooksOf};
+use retry_core::AttemptContext;
+
+/// A way to clone requests of type `R`: [`Same`] or [`With`]. This trait is sealed.
+///
+/// ```
+/// use retry_tower::RetryLayer;
+/// use retry_core::PatientRetryStrategy;
+///
+/// /// A request that can be sent again only if its body is in memory.
+/// struct Request {
+///     body: Option<Vec<u8>>,
+/// }
+///
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
+///
+/// let layer = RetryLayer::new(&API)
+///     .clone_with(|request: &Request| Some(Request { body: Some(request.body.clone()?) }));
+/// # let _ = layer;
+/// ```
+pub trait CloneRequest<R>: sealed::Sealed {
+    /// Returns a clone of the request, or `None` if it can't be cloned.
+    #[doc(hidden)]
+    fn clone_request(&self, request: &R) -> Option<R>;
+}
+
+impl<R: Clone> CloneRequest<R> for Same {
+    fn clone_request(&self, request: &R) -> Option<R> {
+        Some(request.clone())
+    }
+}
+
+impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for With<F> {
+    fn clone_request(&self, request: &R) -> Option<R> {
+        (self.0)(request)
+    }
+}
+
+/// A way to change the requests of attempts, of type `R`: [`Same`] or [`With`]. This trait is sealed.
+///
+/// ```
+/// use retry_tower::RetryLayer;
+/// use retry_core::PatientRetryStrategy;
+///
+/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
+///
+/// // Each request ends with the number of its attempt.
+/// let layer = RetryLayer::new(&API).before_attempt(|request: &mut String, context| {
+///     request.push_str(&context.attempt().to_string());
+/// });
+/// # let _ = layer;
+/// ```
+pub trait ChangeRequest<R>: sealed::Sealed {
+    /// Changes the request of an attempt, whose context the function returns.
+    #[doc(hidden)]
+    fn change_request(&self, request: &mut R, context: impl FnOnce() -> AttemptContext);
+}
+
+impl<R> ChangeRequest<R> for Same {
+    fn change_request(&self, _: &mut R, _: impl FnOnce() -> AttemptContext) {}
+}
+
+impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for With<F> {
+    fn change_request(&self, request: &mut R, context: impl FnOnce() -> AttemptContext) {
+        (self.0)(request, context());
+    }
+}
+
+/// A way to make the next request of type `R` from an outcome of type `Out`: [`Same`] or [`With`]. This trait is sealed.
+///
+/// ```
+/// use retry_tower::RetryLayer;
+/// use retry_core::PatientRetryStrategy;
+///
+/// /// Which entries of a batch were refused.
+/// struct Answer {
+///     refused: Vec<String>,
+/// }
+///
+/// static TABLE: PatientRetryStrategy = PatientRetryStrategy::new();
+///
+/// fn only_refused<E>(batch: &mut Vec<String>, outcome: &Result<Answer, E>) {
+///     if let Ok(answer) = outcome {
+///         batch.clone_from(&answer.refused);
+///     }
+/// }
+///
+/// # type Error = ();
+/// let layer = RetryLayer::new(&TABLE).next_request(only_refused::<Error>);
+/// # let _ = layer;
+/// ```
+pub trait NextRequest<R, Out>: sealed::Sealed {
+    /// Changes the request that is sent next.
+    #[doc(hidden)]
+    fn next_request(&self, request: &mut R, outcome: &Out);
+}
+
+impl<R, Out> NextRequest<R, Out> for Same {
+    fn next_request(&self, _: &mut R, _: &Out) {}
+}
+
+impl<R, Out, F: Fn(&mut R, &Out)> NextRequest<R, Out> for With<F> {
+    fn next_request(&self, request: &mut R, outcome: &Out) {
+        (self.0)(request, outcome);
+    }
+}
+
+/// How the request of a caller becomes the requests of attempts, and what is called with their outcomes: how the request is cloned, how
+/// clones are changed, how an outcome changes the request of the attempts that follow, and the [`Hooks`].
+#[derive(Clone, Copy, Debug)]
+pub struct Requests<C = Same, A = Same, N = Same, H = Hooks> {
+    pub(super) clone: C,
+    pub(super) change: A,
+    pub(super) next: N,
+    pub(super) hooks: H,
+}
+
+/// A way to make the requests of attempts from a request of type `R`, with outcomes of type `Out`: [`Requests`]. This trait is sealed.
+pub trait RequestsOf<R, Out>: sealed::Sealed {
+    /// Returns a clone of the request, or `None` if it can't be cloned.
+    #[doc(hidden)]
+    fn clone_request(&self, request: &R) -> Option<R>;
+
+    /// Changes the request of an attempt, whose context the function returns.
+    #[doc(hidden)]
+    fn change_request(&self, request: &mut R, context: impl FnOnce() -> AttemptContext);
+
+    /// Changes the request of the attempts after this outcome.
+    #[doc(hidden)]
+    fn next_request(&self, request: &mut R, outcome: &Out);
+
+    /// The hooks.
+    #[doc(hidden)]
+    type Hooks: HooksOf<Out>;
+
+    /// Returns the hooks.
+    #[doc(hidden)]
+    fn hooks(&self) -> &Self::Hooks;
+}
+
+impl<C, A, N, H> sealed::Sealed for Requests<C, A, N, H> {}
+
+impl<R, Out, C, A, N, H> RequestsOf<R, Out> for Requests<C, A, N, H>
+where
+    C: CloneRequest<R>,
+    A: ChangeRequest<R>,
+    N: NextRequest<R, Out>,
+    H: HooksOf<Out>,
+{
+    type Hooks = H;
+
+    fn hooks(&self) -> &H {
+        &self.hooks
+    }
+
+    fn clone_request(&self, request: &R) -> Option<R> {
+        self.clone.clone_request(request)
+    }
+
+    fn change_request(&self, request: &mut R, context: impl FnOnce() -> AttemptContext) {
+        self.change.change_request(request, context);
+    }
+
+    fn next_request(&self, request: &mut R, outcome: &Out) {
+        self.next.next_request(request, outcome);
+    }
+}
+
+/// Requests that may have a [hedge](super::RetryLayer::hedge): those without
+/// [`next_request`](super::RetryLayer::next_request), [`on_retry`](super::RetryLayer::on_retry) and
+/// [`on_end`](super::RetryLayer::on_end). This trait is sealed.
+///
+/// ```
+/// use retry_core::Hedge;
+/// use retry_tower::{MayBeHedged, RetryLayer};
+///
+/// static READS: Hedge = Hedge::p95();
+///
+/// /// Adds the same hedge to any layer.
+/// fn hedged<S, P, R: MayBeHedged>(layer: RetryLayer<S, P, R>) -> impl Sized {
+///     layer.hedge(&READS)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a layer with `next_request`, `on_retry` or `on_end` can't have a hedge",
+    label = "remove this, or those functions",
+    note = "an `observer` gets the events of requests with a hedge, too"
+)]
+pub trait MayBeHedged: sealed::Sealed {}
+
+impl<C, A> MayBeHedged for Requests<C, A, Same> {}
