@@ -3,7 +3,7 @@
 
 use crate::support::{Failed, Recorder, millis, secs};
 use retry_core::drive::{Cut, Next, Operation, Settled};
-use retry_core::limit::{FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid, Weights};
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::policy::Usage;
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::time::ManualTimer;
@@ -12,6 +12,7 @@ use retry_core::{
     RetryQuota, RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, Stop, Success, TimeLimit, retry_blocking,
     test,
 };
+use retry_limits::{PacedLimiter, Weights};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -362,4 +363,35 @@ fn a_wait_that_a_test_guard_skips_lets_other_operations_go_on() {
     one.sent();
     assert!(matches!(one.settle(RetryDirective::succeed()), Settled::Done(_)));
     assert!(is_attempt(other.next(idle())));
+}
+
+// Rules R24, O9.
+#[test]
+fn an_operation_keeps_the_event_of_its_last_failure_for_a_driver_that_wants_it() {
+    for keeps in [true, false] {
+        let (strategy, timer) = (standard().max_attempts(2), ManualTimer::new());
+        let operation = Operation::builder(&strategy, "put").clock(&timer).without_elapsed();
+        let mut operation = if keeps { operation.with_failures() } else { operation }.begin();
+        let mut kinds = Vec::new();
+        for _ in 0..2 {
+            while let Next::Wait(wait) = operation.next(idle()) {
+                timer.advance(wait);
+            }
+            operation.sent();
+            let settled = operation.settle(refused());
+            let id = operation.id();
+            kinds.extend(operation.take_failure().map(|event| {
+                assert_eq!((event.operation, event.operation_id), ("put", id));
+                (event.attempt, event.elapsed, event.kind.as_str())
+            }));
+            assert_eq!(operation.take_failure(), None, "once");
+            if let Settled::Done(ended) = settled {
+                let report = ended.report("outcome");
+                let expected = ("outcome", 2, Some(RetryError::MaxAttempts));
+                assert_eq!((report.outcome, report.attempts, report.reason), expected);
+            }
+        }
+        let expected = [(1, Duration::ZERO, "retry_scheduled"), (2, secs(1), "stopped")];
+        assert_eq!(kinds, expected[..if keeps { 2 } else { 0 }]);
+    }
 }

@@ -3,15 +3,16 @@
 
 use crate::script::FromStart;
 use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
-use retry_core::config::RetryMode;
 use retry_core::strategy::{LongPolling, Ready, Refund, RetryCosts};
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Jitter,
-    PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,
-    StandardRetryStrategy, Success, TimedOut, retry, retry_blocking,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Jitter, RetryError,
+    RetryErrorType, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, Success, TimedOut, retry,
+    retry_blocking,
 };
+use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
 use std::error::Error;
 use std::future::ready;

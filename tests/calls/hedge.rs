@@ -180,17 +180,17 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
     let (seen, events) = (RefCell::default(), RefCell::<Vec<_>>::default());
     let call = retry_with_context(&strategy, |context| {
         let (number, id, previous) = (context.attempt(), context.operation_id(), context.previous_failure().is_some());
-        RefCell::<Vec<_>>::borrow_mut(&seen).push((number, id, previous));
+        RefCell::<Vec<_>>::borrow_mut(&seen).push((number, id, previous, context.is_hedge()));
         service.call()
     });
     let observer = |event: &retry_core::Event| events.borrow_mut().push((event.kind.as_str(), event.attempt));
     let report = call.observer(Observing(&observer)).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.attempts), (Ok(1), 3));
     let seen = seen.take();
-    let ids = seen.iter().all(|(_, id, _)| *id == seen[0].1);
+    let ids = seen.iter().all(|(_, id, ..)| *id == seen[0].1);
     assert!(ids, "{seen:?}");
-    let numbers: Vec<_> = seen.iter().map(|(number, _, previous)| (*number, *previous)).collect();
-    assert_eq!(numbers, [(1, false), (2, false), (3, true)]);
+    let numbers: Vec<_> = seen.iter().map(|(number, _, previous, is_hedge)| (*number, *previous, *is_hedge)).collect();
+    assert_eq!(numbers, [(1, false, false), (2, false, true), (3, true, false)]);
     let expected = [
         ("attempt_started", 1),
         ("hedge_sent", 2),
@@ -202,6 +202,15 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
         ("succeeded", 3),
     ];
     assert_eq!(events.take(), expected);
+
+    // Without a hedge, attempt 2 is a retry.
+    let (service, seen) = (Service::new([(0, Err(Failed::SAFE)), (0, Ok(1))]), RefCell::default());
+    let call = retry_with_context(&strategy, |context| {
+        RefCell::<Vec<_>>::borrow_mut(&seen).push((context.attempt(), context.is_hedge()));
+        service.call()
+    });
+    assert_eq!(call.hedge(hedge).run().await, Ok(1));
+    assert_eq!(seen.take(), [(1, false), (2, false)]);
 }
 
 /// An observer that is a closure.
@@ -210,6 +219,14 @@ struct Observing<F>(F);
 impl<F: Fn(&retry_core::Event)> retry_core::Observer for Observing<F> {
     fn observe(&self, event: &retry_core::Event) {
         (self.0)(event);
+    }
+}
+
+/// Makes calls that are answered at once, so that the next ones may have a hedge, one of 20.
+async fn warm(hedge: &'static Hedge, calls: u32) {
+    let strategy = standard();
+    for _ in 0..calls {
+        retry(&strategy, || async { Ok::<_, Failed>(1) }).hedge(hedge).run().await.unwrap();
     }
 }
 
@@ -228,6 +245,7 @@ async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
     assert_eq!(hedge.delay(), start, "a failure, and a call that was dropped before the delay");
     call([(10, Ok(1))]).await.unwrap().unwrap();
     assert!(hedge.delay() < start);
+    warm(hedge, 20).await;
     let lower = hedge.delay();
     let service = Service::new([(60, Ok(1)), (60, Ok(2))]);
     assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(1));
@@ -245,6 +263,7 @@ async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
 #[tokio::test(start_paused = true)]
 async fn a_stall_raises_the_delay_no_further_than_it_lasted() {
     let (strategy, hedge) = (StandardRetryStrategy::new().with_quota(NoQuota), kept(Hedge::p95()));
+    warm(hedge, 20).await;
     let services: Vec<_> = (0..100).map(|_| Service::new([(1000, Ok(1)), (1000, Ok(2))])).collect();
     let calls = services.iter().map(|service| retry(&strategy, || service.call()).hedge(hedge).run());
     let mut calls: Vec<_> = calls.map(Box::pin).collect();

@@ -4,15 +4,16 @@ use crate::script::Error;
 use crate::support::timers::Noted;
 use crate::support::{Attempt, Failed, Flaky, Recorder, assert_send, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::{ForeignToken, LongPolling};
 use retry_core::time::{BlockingTimer, Timestamp};
-use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy,
-    RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
-    Success, TimedOut, retry, retry_blocking, retryable, test,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, RetryError,
+    RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success, TimedOut, retry,
+    retry_blocking, retryable, test,
 };
+use retry_limits::PacedRetryStrategy;
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::rc::Rc;

@@ -1,12 +1,13 @@
 //! Retries within retries, which are seen in debug builds and under test guards.
 
 use ::tower::{Layer, ServiceExt, service_fn};
+use retry_config::RetryConfig;
 use retry_core::test::{TestGuard, begin};
-use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Event, EventKind, Observer, RetryConfig, RetryInfo, StandardRetryStrategy, TimedOut, retry,
+    AdaptiveRetryStrategy, Event, EventKind, Observer, RetryInfo, StandardRetryStrategy, TimedOut, retry,
     retry_blocking, retryable, without_retries,
 };
+use retry_tower::RetryLayer;
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::time::Duration;

@@ -2,11 +2,11 @@
 
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::strategy::Refund;
-use retry_core::tower::RetryLayer;
 use retry_core::{
     ExponentialBackoff, Failure, RetryInfo, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket, TokioTimer,
     retry, retry_blocking, retryable,
 };
+use retry_tower::RetryLayer;
 use std::future::ready;
 
 use crate::support::{Failed, by_evidence, millis};

@@ -7,11 +7,11 @@ use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
 use retry_core::strategy::{ForeignToken, LazyWaker, LongPolling, Ready};
 use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     Clock, Event, EventKind, Failure, Hedge, Jitter, Observer, RetryError, RetryStrategy, RetryToken,
     StandardRetryStrategy, Stop, Success, TimeLimit, Timer, retry, retry_blocking, test, without_retries,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{pending, ready};

@@ -6,11 +6,11 @@ use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::observe::NoHedge;
 use retry_core::strategy::LongPolling;
 use retry_core::time::{ManualTimer, StdTimer};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     AdaptiveRetryStrategy, Event, EventKind, Hedge, Jitter, Observer, RetryError, RetryQuota, StandardRetryStrategy,
     Stop, TimeLimit, TimedOut, retry, retry_blocking, retryable, test,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::io;
@@ -42,20 +42,26 @@ async fn annotated(strategy: &StandardRetryStrategy, stop: &Stop, calls: &Cell<u
 // Rules T17, T18.
 #[tokio::test(start_paused = true)]
 async fn a_wait_ends_immediately_with_the_last_outcome_and_its_cost_comes_back() {
-    for form in ["closure", "attribute", "tower"] {
+    for form in ["closure", "attribute", "tower", "tower with an Arc"] {
         let (strategy, calls, began) = (standard(), Cell::new(0), Instant::now());
         let stop: &'static Stop = Box::leak(Box::default());
+        let shared = Arc::new(Stop::new());
         let fails = || {
             calls.set(calls.get() + 1);
             ready(SAFE)
         };
         // In the middle of the second delay.
-        let outcome = tokio::join!(stops(stop, secs(2)), async {
+        let stopped = if form == "tower with an Arc" { &*shared } else { stop };
+        let outcome = tokio::join!(stops(stopped, secs(2)), async {
             match form {
                 "closure" => retry(&strategy, fails).stop(stop).run().await,
                 "attribute" => annotated(&strategy, stop, &calls).await,
-                _ => {
+                "tower" => {
                     let layer = RetryLayer::with_handle(&strategy).stop(stop);
+                    layer.layer(service_fn(|()| fails())).oneshot(()).await
+                }
+                _ => {
+                    let layer = RetryLayer::with_handle(&strategy).stop(Arc::clone(&shared));
                     layer.layer(service_fn(|()| fails())).oneshot(()).await
                 }
             }
@@ -137,7 +143,7 @@ async fn an_operation_that_has_sent_nothing_returns_that_it_was_stopped() {
     assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
     let inner = refused.get_ref().and_then(|inner| inner.downcast_ref::<TimedOut>());
     assert_eq!(inner.map(TimedOut::limit), Some(TimeLimit::Stop));
-    assert_eq!(refused.to_string(), "the operation was stopped before its first attempt");
+    assert_eq!(refused.to_string(), "the operation was stopped before it had an outcome");
 }
 
 #[retryable(strategy = strategy, stop = stop)]
@@ -378,4 +384,102 @@ async fn futures_poll<F: Future>(future: &mut std::pin::Pin<&mut F>) -> Option<F
         std::task::Poll::Pending => std::task::Poll::Ready(None),
     })
     .await
+}
+
+// Rule T22.
+#[tokio::test(start_paused = true)]
+async fn a_child_is_stopped_with_its_parent_and_can_be_stopped_alone() {
+    static PARENT: Stop = Stop::new();
+    let shared = Arc::new(Stop::new());
+    let parents: [(&Stop, [Stop; 2]); 2] = [
+        (&PARENT, [Stop::child_of(&PARENT), Stop::child_of(&PARENT)]),
+        (&shared, [Stop::child_of(Arc::clone(&shared)), Stop::child_of(Arc::clone(&shared))]),
+    ];
+    for (parent, [first, second]) in &parents {
+        let (strategy, began) = (standard(), Instant::now());
+        let call = |stop| retry(&strategy, || ready(SAFE)).stop(stop).report();
+        let calls = async { tokio::join!(call(first), call(second), call(parent)) };
+        let (reports, (), ()) = tokio::join!(calls, stops(first, millis(300)), stops(parent, millis(600)));
+        let reports = [reports.0, reports.1, reports.2];
+        assert_eq!(reports.each_ref().map(|report| report.elapsed), [millis(300), millis(600), millis(600)]);
+        assert!(reports.iter().all(|report| (report.outcome, report.reason) == (SAFE, Some(RetryError::Stopped))));
+        assert_eq!((began.elapsed(), strategy.quota().available()), (millis(600), 500));
+        assert!(first.is_stopped() && second.is_stopped());
+    }
+    // One that is made after the stop is stopped, too.
+    let late = Stop::child_of(&PARENT);
+    assert!(late.is_stopped());
+    assert_eq!(retry(&standard(), || ready(SAFE)).stop(&late).report().await.attempts, 0);
+    late.stopped().await;
+}
+
+// Rule T22.
+#[tokio::test(start_paused = true)]
+async fn a_child_that_is_stopped_leaves_its_parent_and_its_siblings_as_they_are() {
+    let parent = Arc::new(Stop::new());
+    let (child, sibling) = (Stop::child_of(Arc::clone(&parent)), Stop::child_of(Arc::clone(&parent)));
+    let (strategy, other) = (standard().max_attempts(2), standard().max_attempts(2));
+    let call = retry(&strategy, || ready(SAFE)).stop(&child).report();
+    let unharmed = retry(&other, || ready(SAFE)).stop(&sibling).report();
+    let (report, unharmed, ()) = tokio::join!(call, unharmed, stops(&child, millis(300)));
+    assert_eq!((report.reason, unharmed.reason), (Some(RetryError::Stopped), Some(RetryError::MaxAttempts)));
+    assert!(!parent.is_stopped() && !sibling.is_stopped());
+}
+
+// Rule T22.
+#[tokio::test(start_paused = true)]
+async fn descendants_are_stopped_in_any_form_of_a_call() {
+    for form in ["attribute", "tower", "future"] {
+        let grandparent = Arc::new(Stop::new());
+        let parent = Arc::new(Stop::child_of(Arc::clone(&grandparent)));
+        let child = Arc::new(Stop::child_of(Arc::clone(&parent)));
+        let (strategy, calls, began) = (standard(), Cell::new(0), Instant::now());
+        let ended = async {
+            match form {
+                "attribute" => assert_eq!(annotated(&strategy, &child, &calls).await, SAFE),
+                "tower" => {
+                    let layer = RetryLayer::with_handle(&strategy).stop(Arc::clone(&child));
+                    assert_eq!(layer.layer(service_fn(|()| ready(SAFE))).oneshot(()).await, SAFE);
+                }
+                _ => child.stopped().await,
+            }
+        };
+        tokio::join!(ended, stops(&grandparent, millis(500)));
+        assert_eq!(began.elapsed(), millis(500), "{form}");
+        assert_eq!(strategy.quota().available(), 500, "{form}");
+    }
+}
+
+// Rule T22.
+#[test]
+fn a_thread_that_waits_with_a_child_continues_when_the_parent_stops() {
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).backoff(secs(3600), secs(3600));
+    let parent = Arc::new(Stop::new());
+    let child = Stop::child_of(Arc::clone(&parent));
+    let ended = thread::scope(|scope| {
+        let call = scope.spawn(|| blocking(&child, &strategy));
+        thread::sleep(millis(50));
+        parent.stop();
+        call.join().unwrap()
+    });
+    assert_eq!(ended, (SAFE, 1));
+}
+
+// Rules T20, T22.
+#[tokio::test(start_paused = true)]
+async fn a_child_that_is_dropped_leaves_nothing_behind() {
+    let (strategy, parent) = (standard(), Arc::new(Stop::new()));
+    for _ in 0..1000 {
+        let child = Stop::child_of(Arc::clone(&parent));
+        let mut call = Box::pin(retry(&strategy, || ready(SAFE)).stop(&child).run());
+        poll_once(call.as_mut());
+        assert_eq!(Arc::strong_count(&parent), 2);
+    }
+    assert_eq!(Arc::strong_count(&parent), 1);
+    let debug = format!("{parent:?}");
+    assert!(debug.matches("Waiter").count() <= 16, "{debug}");
+    for _ in 0..1000 {
+        drop(Stop::child_of(Arc::clone(&parent)));
+    }
+    assert_eq!((Arc::strong_count(&parent), format!("{parent:?}")), (1, debug));
 }

@@ -1,15 +1,17 @@
 //! Tests of retried functions: a guard gives each of them state of its own, and skips its waits.
 
 mod reach;
+mod settings;
 mod suite;
 
 use crate::script::Error;
 use crate::support::{Failed, Flaky, millis, poll_once, secs};
 use retry_core::test::{TestGuard, begin, is_active};
 use retry_core::{
-    AdaptiveRetryStrategy, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    StandardRetryStrategy, TimeLimit, retry, retry_blocking, retryable,
+    AdaptiveRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy, StandardRetryStrategy, TimeLimit,
+    retry, retry_blocking, retryable,
 };
+use retry_limits::PacedRetryStrategy;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::time::{Duration, Instant};

@@ -2,7 +2,9 @@
 //! time limits, and dropped requests.
 
 mod changes;
+mod errors;
 mod hedges;
+mod hooks;
 mod policies;
 mod readiness;
 mod requests;
@@ -14,11 +16,11 @@ use crate::script::{Error, time_was_up};
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use ::tower::limit::ConcurrencyLimitLayer;
 use ::tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     AdaptiveRetryStrategy, Event, EventKind, Jitter, Observer, RetryError, RetryInfo, RetryQuota,
     StandardRetryStrategy, TimeLimit, TimedOut,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::{Ready, pending, ready};

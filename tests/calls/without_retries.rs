@@ -2,11 +2,12 @@
 
 use crate::support::{Failed, secs};
 use ::tower::{Service, ServiceBuilder, ServiceExt, service_fn};
-use retry_core::tower::WithoutRetriesLayer;
 use retry_core::{
-    Jitter, PacedRetryStrategy, Report, RetryError, RetryQuota, RetryStrategy, StandardRetryStrategy, retries_enabled,
-    retry, retry_blocking, retryable, without_retries, without_retries_blocking,
+    Jitter, Report, RetryError, RetryQuota, RetryStrategy, StandardRetryStrategy, retries_enabled, retry,
+    retry_blocking, retryable, without_retries, without_retries_blocking,
 };
+use retry_limits::PacedRetryStrategy;
+use retry_tower::WithoutRetriesLayer;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

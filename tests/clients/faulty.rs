@@ -2,6 +2,8 @@
 
 mod http2;
 
+pub use http2::http2_head;
+
 use crate::server::{read_request, untrusted};
 use rustls::{ServerConnection, StreamOwned};
 use socket2::{Domain, SockRef, Socket, Type};
@@ -49,6 +51,10 @@ pub enum Fault {
     CancelInBody,
     RefusedInBody,
     InternalError,
+    Page(u16),
+    Empty(u16),
+    CutBeforeTrailers,
+    CutInMessage,
 }
 
 impl Fault {
@@ -98,9 +104,28 @@ impl Fault {
         Self::InternalError,
     ];
 
+    /// What a proxy in front of a server of gRPC answers in its name, in the order of the table.
+    pub const PROXY: [Self; 11] = [
+        Self::Page(502),
+        Self::Page(503),
+        Self::Page(504),
+        Self::Page(429),
+        Self::Page(404),
+        Self::Page(302),
+        Self::Page(200),
+        Self::Empty(503),
+        Self::Empty(200),
+        Self::CutBeforeTrailers,
+        Self::CutInMessage,
+    ];
+
     /// Returns what the server does, in words.
-    pub fn text(self) -> &'static str {
-        match self {
+    pub fn text(self) -> String {
+        let text = match self {
+            Self::Page(status) => return format!("{status} with a page of HTML"),
+            Self::Empty(status) => return format!("{status} without a body"),
+            Self::CutBeforeTrailers => "an answer of gRPC that ends before its trailers",
+            Self::CutInMessage => "an answer of gRPC that ends within a message",
             Self::Refused => "connection refused",
             Self::ResetUnread => "reset before the request was read",
             Self::ResetRead => "reset after the request was read",
@@ -128,7 +153,8 @@ impl Fault {
             Self::CancelInBody => "RST_STREAM with CANCEL in the body",
             Self::RefusedInBody => "RST_STREAM with REFUSED_STREAM in the body",
             Self::InternalError => "RST_STREAM with INTERNAL_ERROR",
-        }
+        };
+        text.to_owned()
     }
 
     /// Returns whether only a timeout of the client ends a request.

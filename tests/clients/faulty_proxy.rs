@@ -37,8 +37,9 @@ pub enum DatabaseFault {
 
 impl DatabaseFault {
     /// Returns what the proxy does, in words.
-    pub fn text(self) -> &'static str {
-        match self {
+    pub fn text(self) -> String {
+        let text = match self {
+            Self::Tls(fault) => return fault.text(),
             Self::None => "none",
             Self::Refused => "connection refused",
             Self::ClosedAtStart => "closed while connecting",
@@ -54,9 +55,9 @@ impl DatabaseFault {
             Self::ReusedClosedBefore => "reused connection: closed before the request was sent",
             Self::ReusedReset => "reused connection: reset before the request was read",
             Self::ReusedClosed => "reused connection: closed after the request was carried out",
-            Self::Tls(fault) => fault.text(),
             Self::Answer(code) => code,
-        }
+        };
+        text.to_owned()
     }
 
     /// Returns whether the connection stays open, so that a client may need a timeout to end a request.
@@ -82,6 +83,8 @@ pub enum Protocol {
     Redis,
     /// The protocol of `PostgreSQL`.
     Postgres,
+    /// The protocol of `MySQL`, with answers that are of one packet.
+    MySql,
 }
 
 impl Protocol {
@@ -92,6 +95,8 @@ impl Protocol {
             Self::Redis => "$",
             Self::Postgres if request == "COMMIT" => "COMMIT\0",
             Self::Postgres => "INSERT 0 1\0",
+            // In each packet.
+            Self::MySql => "\0",
         }
     }
 
@@ -104,6 +109,12 @@ impl Protocol {
                 let (length, rest) =
                     text.strip_prefix('$').and_then(|it| it.split_once("\r\n")).expect("a bulk string");
                 format!("${}\r\n{rest}", changed(length.parse().expect("a length"))).into_bytes()
+            }
+            Self::MySql => {
+                let mut answer = answer.to_vec();
+                let changed = u8::try_from(changed(answer[0].into())).expect("a short packet");
+                answer[0] = changed;
+                answer
             }
             Self::Postgres => {
                 let mut answer = answer.to_vec();
@@ -171,6 +182,10 @@ impl FaultyProxy {
 impl Rule {
     async fn serve(&self, mut client: TcpStream) -> io::Result<()> {
         if self.fault == DatabaseFault::ClosedAtStart {
+            if self.protocol == Protocol::MySql {
+                // The server speaks first.
+                return Ok(());
+            }
             // What was not read would make the system send a reset.
             return client.read(&mut [0; 4096]).await.map(drop);
         }

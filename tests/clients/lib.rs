@@ -5,6 +5,10 @@
 mod faulty;
 #[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07"))]
 mod faulty_proxy;
+#[cfg(any(feature = "mysql_async037", feature = "sqlx09"))]
+pub mod mysql;
+#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+pub mod pgbouncer;
 pub mod postgres;
 mod proxy;
 mod server;
@@ -13,7 +17,7 @@ mod table;
 pub mod transfers;
 mod unreachable;
 
-pub use faulty::{Fault, FaultyServer};
+pub use faulty::{Fault, FaultyServer, http2_head};
 #[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07"))]
 pub use faulty_proxy::{DatabaseFault, FaultyProxy, Protocol};
 pub use proxy::{Cut, Proxy};
@@ -82,7 +86,12 @@ pub type Link = fn(&(dyn Error + 'static)) -> Option<Classification>;
 /// If it is not.
 pub fn assert_of_client<E: Error + Send + Sync + 'static>(error: ClientError<E>, expected: Classification, link: Link) {
     let own = error.client_error().unwrap_or_else(|| panic!("{error:?}"));
-    assert_eq!(error.to_string(), own.to_string());
+    assert!(error.source().is_some_and(<dyn Error>::is::<E>), "{error:?}");
+    // Nothing was sent, or the answer is complete, unless the classification is a maybe.
+    assert_eq!(error.is_outcome_unknown(), expected.is_retry_safe() == RetrySafety::Maybe, "{error:?}");
+    assert_eq!(error.to_string(), "the call failed");
+    let text = format!("{error:#}");
+    assert!(text.starts_with(&format!("the call failed: {own}")), "{text}");
     assert_eq!(error.timed_out(), None);
     assert_classified(error, expected, link);
 }
@@ -96,6 +105,8 @@ pub fn assert_timed_out<E: Error + Send + Sync + 'static>(error: ClientError<E>,
     let timed_out = error.timed_out().unwrap_or_else(|| panic!("{error:?}"));
     assert_eq!((timed_out.limit(), timed_out.time()), (TimeLimit::Operation, LIMIT));
     assert!(error.client_error().is_none());
+    assert!(error.is_outcome_unknown() && error.source().is_none());
+    assert_eq!(error.to_string(), timed_out.to_string());
     assert_classified(error, UNKNOWN.with_timeout(), link);
 }
 

@@ -90,7 +90,7 @@ pub const FAILING: [(&str, &str, Classification); 8] = [
 
 /// SQLSTATEs that a statement raises on purpose, because the test can't bring the server into that state. One for each
 /// row of the table.
-pub const RAISED: [(&str, Classification); 14] = [
+pub const RAISED: [(&str, Classification); 16] = [
     ("40003", Classification::new(Maybe)),
     ("08007", Classification::new(Maybe)),
     ("08001", NO_SESSION),
@@ -101,7 +101,9 @@ pub const RAISED: [(&str, Classification); 14] = [
     ("57P02", Classification::new(Maybe).with_fault(Server)),
     ("58000", Classification::new(Maybe).with_fault(Server)),
     ("58030", Classification::new(Maybe).with_fault(Server)),
-    ("08P01", Classification::new(No)),
+    ("08P01", Classification::new(Maybe).with_fault(Server)),
+    ("25P03", NO_SESSION),
+    ("25P04", NO_SESSION),
     ("XX000", Classification::new(No).with_fault(Server)),
     ("23P01", WRONG),
     ("P0001", WRONG),
@@ -128,13 +130,15 @@ pub const REFUSED: &str = "
         FOR EACH ROW EXECUTE FUNCTION refuse()";
 
 /// Answers to a COMMIT, with the verdicts on the transaction.
-pub const ANSWERS_TO_COMMIT: [(&str, Classification); 16] = [
+pub const ANSWERS_TO_COMMIT: [(&str, Classification); 18] = [
     ("40001", CONFLICT),
     ("40P01", CONFLICT),
     ("55P03", CONFLICT),
     ("23505", WRONG),
     ("P0001", WRONG),
     ("57014", Classification::new(No)),
+    ("25P03", NO_SESSION),
+    ("25P04", NO_SESSION),
     ("40003", Classification::new(Maybe)),
     ("08007", Classification::new(Maybe)),
     ("08006", Classification::new(Maybe)),

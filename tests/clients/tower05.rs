@@ -1,8 +1,8 @@
 //! The budget of tower's own retry layer, paid from a quota of retry-core.
 
-use retry_clients::tower05::QuotaBudget;
 use retry_core::quota::EvidenceQuota;
 use retry_core::{Clock, RetryQuota, StandardRetryStrategy, TokenBucket, retry_blocking};
+use retry_tower::tower05::QuotaBudget;
 use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

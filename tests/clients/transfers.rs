@@ -3,7 +3,7 @@
 use crate::postgres::control_restarted;
 use retry_clients::TransactionError;
 use std::collections::HashMap;
-use std::fmt::Display;
+use std::error::Error;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -101,11 +101,11 @@ impl Transfer {
 
 impl Outcome {
     /// Returns what this result reports.
-    pub fn of<E: Display>(result: Result<(), TransactionError<E>>) -> Self {
+    pub fn of<E: Error + 'static>(result: Result<(), TransactionError<E>>) -> Self {
         match result {
             Ok(()) => Self::Done,
             Err(error) if error.is_outcome_unknown() => Self::Unknown,
-            Err(error) => Self::Failed(error.to_string()),
+            Err(error) => Self::Failed(format!("{error:#}")),
         }
     }
 }

@@ -48,10 +48,11 @@ fn every_status_is_classified_as_in_its_row() {
     for (statuses, expected) in rows {
         for status in statuses.iter().cloned().flatten() {
             assert_eq!(http::status(status), *expected, "status {status}");
-            // A wait makes a 503 and a 403 throttling. It changes no other classification.
+            // A wait makes a 503 and a 403 throttling, and a 413 safe to retry. It changes no other classification.
             for wait in [Some(secs(7)), Some(Duration::ZERO)] {
                 let waiting = match status {
                     403 => verdict(Yes, "throttling", Client),
+                    413 => verdict(Yes, "", Client),
                     503 => verdict(Yes, "throttling", Server),
                     _ => *expected,
                 };

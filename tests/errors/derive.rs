@@ -15,6 +15,7 @@ mod recursive;
 mod shapes;
 mod source;
 mod status;
+mod unknown;
 mod verdict;
 
 use crate::support::{millis, secs};

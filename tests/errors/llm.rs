@@ -7,11 +7,13 @@ use proptest::prelude::*;
 use retry_clients::codes::grpc;
 use retry_clients::http as plain;
 use retry_clients::llm::{
-    anthropic, duration, known_google, known_openai, response, response_rate_limit, response_token_limit,
+    anthropic, duration, known_google, known_google_quota, known_openai, known_openai_error, response,
+    response_rate_limit, response_token_limit,
 };
 use retry_core::classify::Classification;
 use retry_core::classify::http::{self as statuses, RateLimit};
 use retry_core::{ErrorFault, RetryError, RetrySafety, StandardRetryStrategy, retry};
+use retry_limits::PacedRetryStrategy;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ErrorFault::{Client, Server};
@@ -44,11 +46,16 @@ fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {
 #[test]
 fn the_codes_of_openai_mean_what_their_rows_say_and_any_other_code_leaves_it_to_the_status() {
     for (codes, expected) in [
-        (["rate_limit_exceeded"].as_slice(), verdict(Yes, "throttling", Client)),
+        (["rate_limit_exceeded", "slow_down"].as_slice(), verdict(Yes, "throttling", Client)),
+        (&["server_is_overloaded", "capacity_exceeded"], verdict(Yes, "throttling", Server)),
         (
             &[
                 "insufficient_quota",
                 "billing_hard_limit_reached",
+                "credit_balance_exhausted",
+                "organization_spend_limit_exceeded",
+                "organization_usage_limit_exceeded",
+                "project_spend_limit_exceeded",
                 "context_length_exceeded",
                 "invalid_api_key",
                 "model_not_found",
@@ -60,7 +67,7 @@ fn the_codes_of_openai_mean_what_their_rows_say_and_any_other_code_leaves_it_to_
         for code in codes {
             assert_eq!(known_openai(code), Some(expected), "{code}");
             // The code is stronger than the status.
-            for status in [400, 401, 404, 429, 500, 503] {
+            for status in [400, 401, 404, 429, 498, 500, 503] {
                 assert_eq!(judge(status, &[], known_openai(code)), expected, "{status} {code}");
             }
         }
@@ -132,17 +139,48 @@ fn the_status_of_google_is_the_name_of_a_grpc_code_and_the_longer_delay_counts()
     ];
     for (code, name) in (0..).zip(names) {
         for delay in [None, duration("30s")] {
-            assert_eq!(known_google(name, delay), Some(grpc(code, delay)), "{name}");
+            let expected = match code {
+                // These services use it for rate limits.
+                8 => verdict(Yes, "throttling", Client).with_retry_after(delay),
+                _ => grpc(code, delay),
+            };
+            assert_eq!(known_google(name, delay), Some(expected), "{name}");
         }
     }
     for name in ["", "CANCELED", "unavailable", "8", "RESOURCE_EXHAUSTED "] {
         assert_eq!(known_google(name, duration("30s")), None, "{name:?}");
     }
     let exhausted = |delay| known_google("RESOURCE_EXHAUSTED", duration(delay));
-    assert_eq!(judge(429, &[], exhausted("")).is_retry_safe(), No);
+    assert_eq!(judge(429, &[], exhausted("")), verdict(Yes, "throttling", Client));
+    let waiting = verdict(Yes, "throttling", Client).with_retry_after(Some(secs(60)));
+    assert_eq!(judge(429, &[("retry-after", "60")], exhausted("")), waiting);
     assert_eq!(judge(429, &[], exhausted("58.934310785s")).retry_after(), Some(Duration::new(58, 934_310_785)));
     assert_eq!(judge(429, &[("retry-after", "60")], exhausted("30s")).retry_after(), Some(secs(60)));
     assert_eq!(judge(429, &[("retry-after", "20")], exhausted("30s")).retry_after(), Some(secs(30)));
+}
+
+// Rule E22.
+#[test]
+fn a_quota_of_google_that_lasts_for_a_day_is_final_even_with_a_delay() {
+    let never = Some(verdict(No, "", Client));
+    for (id, expected) in [
+        ("GenerateRequestsPerDayPerProjectPerModel-FreeTier", never),
+        ("GenerateRequestsPerDayPerProjectPerModel", never),
+        ("GenerateContentInputTokensPerModelPerDay-FreeTier", never),
+        ("generate_requests_per_model_per_day", never),
+        ("CachedContentStorageTokensPerProject-FreeTier", never),
+        ("GenerateRequestsPerMonth", never),
+        ("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", None),
+        ("GenerateContentInputTokensPerModelPerMinute-FreeTier", None),
+        ("generate_content_requests_per_minute_per_project_per_base_model", None),
+        ("RequestsPerSecondPerProject", None),
+        ("Daylight", None),
+        ("", None),
+    ] {
+        assert_eq!(known_google_quota(id), expected, "{id}");
+    }
+    let headers = [("retry-after", "20")];
+    assert_eq!(judge(429, &headers, never).is_retry_safe(), No);
 }
 
 // Rule E23.
@@ -218,39 +256,105 @@ fn a_server_that_says_whether_to_retry_is_obeyed_where_a_policy_asks_for_it() {
 
 // Rule E24.
 #[test]
-fn a_retry_after_may_have_a_fraction_in_this_profile_only() {
-    for (text, expected) in [
-        ("1.5", Some(millis(1500))),
-        (" 0.25\t", Some(millis(250))),
-        ("2", Some(secs(2))),
-        ("0.0", Some(Duration::ZERO)),
-        ("0.0000000019", Some(Duration::from_nanos(1))),
-        ("1.9999999999999999999999999", Some(Duration::new(1, 999_999_999))),
-        ("99999999999999999999999999999999999999999999.5", Some(Duration::MAX)),
-        (DATE, Some(Duration::ZERO)),
-        ("-1.5", None),
-        ("+1.5", None),
-        ("1.", None),
-        (".5", None),
-        ("1.5.5", None),
-        ("1,5", None),
-        ("1.5s", None),
-        ("1.5e3", None),
-        ("1. 5", None),
-        ("inf", None),
-        ("nan", None),
-        (".", None),
-    ] {
-        let headers = [("retry-after", text)];
-        assert_eq!(wait(&headers), expected, "{text:?}");
-        let general = plain::response(StatusCode::TOO_MANY_REQUESTS, &map(&headers), now()).retry_after();
-        assert_eq!(general, if text.contains('.') { None } else { expected }, "{text:?}");
-    }
-    // With a fraction, a 503 is throttling, too.
+fn a_wait_in_milliseconds_comes_before_one_in_seconds() {
     assert_eq!(judge(503, &[("retry-after", "1.5")], None), statuses::status_with(503, Some(millis(1500))));
-    // Milliseconds come first, and have no fraction.
     assert_eq!(wait(&[("retry-after-ms", "1200"), ("retry-after", "1.5")]), Some(millis(1200)));
     assert_eq!(wait(&[("retry-after-ms", "1200.5"), ("retry-after", "1.5")]), Some(millis(1500)));
+}
+
+// Rule E30.
+#[test]
+fn no_code_and_no_wait_makes_a_request_succeed_whose_status_says_that_it_cannot() {
+    let codes = [
+        None,
+        known_openai("rate_limit_exceeded"),
+        known_openai("server_error"),
+        known_openai("context_length_exceeded"),
+        Some(anthropic("overloaded_error")),
+        known_google("RESOURCE_EXHAUSTED", Some(secs(9))),
+    ];
+    for status in [402, 405, 406, 410, 411, 413, 414, 415, 416, 417, 422, 426, 428, 431, 451, 501, 505] {
+        for known in codes {
+            let wait = known.and_then(|known| known.retry_after());
+            let fault = if status < 500 { Client } else { Server };
+            assert_eq!(judge(status, &[], known), verdict(No, "", fault).with_retry_after(wait), "{status} {known:?}");
+            let headers = [("retry-after", "20"), ("ratelimit", "\"a\";r=0;t=30")];
+            let expected = verdict(No, "", fault).with_retry_after(Some(secs(20)));
+            assert_eq!(judge(status, &headers, known), expected, "{status} {known:?}");
+        }
+    }
+    // The word of the server is about this answer, so it is stronger.
+    assert_eq!(judge(413, &[("x-should-retry", "true")], None).is_retry_safe(), Yes);
+}
+
+// Rule E30.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_too_large_is_sent_once_by_a_strategy_that_paces() {
+    let api = PacedRetryStrategy::new();
+    let headers = [("retry-after", "60")];
+    let large =
+        "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 14368, please reduce";
+    for (status, known) in [
+        (413, known_openai("rate_limit_exceeded")),
+        (413, known_openai_error("rate_limit_exceeded", large)),
+        (429, known_openai_error("rate_limit_exceeded", large)),
+    ] {
+        let report = retry(&api, async || Err::<(), _>(judge(status, &headers, known))).report().await;
+        assert_eq!((report.reason, report.attempts), (Some(RetryError::NotRetryable), 1), "{status}");
+        // Nobody else waits for it.
+        let other = retry(&api, async || Ok::<_, Classification>(())).report().await;
+        assert!(other.elapsed < secs(1), "{:?}", other.elapsed);
+    }
+}
+
+// Rule E20.
+#[test]
+fn a_message_says_whether_a_request_is_larger_than_the_limit() {
+    let limited = known_openai("rate_limit_exceeded");
+    let never = Some(verdict(No, "", Client));
+    for (message, expected) in [
+        (
+            "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 30601. The input",
+            never,
+        ),
+        (
+            "Request too large for model `llama-3.1-8b-instant` on tokens per minute (TPM): Limit 6000, Requested 6294",
+            never,
+        ),
+        (" request TOO large", never),
+        ("Rate limit reached for gpt-4 on tokens per min. Limit: 10000 / min.", limited),
+        ("Rate limit reached for m on tokens per min (TPM): Limit 10000, Used 0, Requested 12000.", never),
+        ("Rate limit reached for m on tokens per min (TPM): Limit 10,000, Used 0, Requested 12,000.", never),
+        ("Rate limit reached for m on tokens per min (TPM): Limit 10000, Used 9000, Requested 10000.", limited),
+        (
+            "Rate limit reached for m on tokens per min (TPM): Limit 6000, Used 5034, Requested 1443. Please try again in 4.77s.",
+            limited,
+        ),
+        ("Limit 99999999999999999999999, Requested 99999999999999999999999", limited),
+        ("Limit x, Requested 5", limited),
+        ("Requested 7", limited),
+        ("The prompt says: request too large", limited),
+        ("", limited),
+        ("\u{e9}equest too large", limited),
+    ] {
+        assert_eq!(known_openai_error("rate_limit_exceeded", message), expected, "{message}");
+        let without_code = if expected == never { never } else { None };
+        assert_eq!(known_openai_error("", message), without_code, "{message}");
+    }
+    assert_eq!(known_openai_error("server_error", ""), known_openai("server_error"));
+    assert_eq!(judge(429, &[("retry-after", "60")], never), verdict(No, "", Client).with_retry_after(Some(secs(60))));
+}
+
+// Rule E24.
+#[test]
+fn a_limit_in_the_headers_of_the_ietf_is_a_wait_of_a_throttled_request() {
+    let reported = [("ratelimit", "\"default\";r=0;t=58")];
+    assert_eq!(wait(&reported), Some(secs(58)));
+    assert_eq!(judge(400, &reported, known_openai("rate_limit_exceeded")).retry_after(), Some(secs(58)));
+    assert_eq!(judge(500, &reported, None).retry_after(), None);
+    let tokens = [("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "1m0s")];
+    assert_eq!(wait(&[reported[0], tokens[0], tokens[1]]), Some(secs(60)), "the last reset");
+    assert_eq!(wait(&[reported[0], tokens[0], ("x-ratelimit-reset-tokens", "1s")]), Some(secs(58)));
 }
 
 // Rule E24.
@@ -271,7 +375,8 @@ fn a_duration_is_a_sequence_of_numbers_with_units() {
         ("17\u{b5}s", Duration::from_micros(17)),
         ("17\u{3bc}s", Duration::from_micros(17)),
         ("9ns", Duration::from_nanos(9)),
-        ("0.3333333333333333333333333h", Duration::from_nanos(1_199_999_999_999)),
+        ("0.3333333333333333333333333h", secs(1200)),
+        ("0.0000000001s", Duration::from_nanos(1)),
         ("999999999999999999999999999999999999999999h", Duration::MAX),
         ("18446744073709551615s", secs(u64::MAX)),
         ("18446744073709551616s", Duration::MAX),
@@ -471,6 +576,7 @@ fn a_report_of_tokens_is_the_limit_of_which_the_fewest_remain() {
     assert_eq!(read(&anthropic[..3]), limit(800, None));
     assert_eq!(read(&[openai.as_slice(), &anthropic[..2]].concat()), limit(900, Some(20)));
     assert_eq!(read(&general), limit(600, Some(6)));
+    assert_eq!(read(&[("ratelimit", r#""b";r=600;t=1800000006"#), general[1]]), limit(600, Some(6)));
     assert_eq!(read(&[openai, general].concat()), limit(1200, Some(360)));
     // Malformed ones are ignored, one by one.
     assert_eq!(read(&[openai[0], ("x-ratelimit-reset-tokens", "90")]), limit(1200, None));

@@ -3,6 +3,7 @@
 use crate::support::{Failed, Flaky, assert_send};
 use retry_core::strategy::{Operations, Share};
 use retry_core::{ErasedStrategy, Jitter, RetryQuota, RetryStrategy, StandardRetryStrategy, retryable};
+use retry_limits::PacedRetryStrategy;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -191,8 +192,10 @@ async fn the_adaptive_strategy_may_be_set_by_name() {
 
 // Rules L7, M8.
 #[tokio::test(start_paused = true)]
-async fn the_paced_strategy_may_be_set_by_name() {
-    #[retryable(strategy = "paced")]
+async fn a_strategy_with_a_limiter_of_another_crate_may_be_a_static_of_the_function() {
+    static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+
+    #[retryable(strategy = TABLE)]
     async fn own(flaky: &Flaky) -> Outcome<u32> {
         flaky.call()
     }

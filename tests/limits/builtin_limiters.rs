@@ -5,9 +5,10 @@ use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
 use retry_core::strategy::{ForeignToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, PacedRetryStrategy, RetryError, RetryQuota, RetrySafety,
-    RetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryError, RetryQuota, RetrySafety, RetryStrategy,
+    StandardRetryStrategy, Success, TokioTimer, retry,
 };
+use retry_limits::PacedRetryStrategy;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -53,7 +54,7 @@ macro_rules! for_both {
         }
 
         mod paced {
-            use retry_core::PacedRetryStrategy;
+            use retry_limits::PacedRetryStrategy;
 
             $($(#[$attribute])* fn $test() {
                 super::$test::<PacedRetryStrategy>();

@@ -6,9 +6,9 @@ mod window;
 
 use crate::script::Error;
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::limit::ConcurrencyLimiter;
-use retry_core::strategy::{ConcurrencyRetryToken, Ready};
-use retry_core::{ConcurrencyRetryStrategy, Failure, Jitter, RetryStrategy, StandardRetryStrategy, Success};
+use retry_core::strategy::Ready;
+use retry_core::{Failure, Jitter, RetryStrategy, StandardRetryStrategy, Success};
+use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 
 type Outcome = Result<u32, Error>;
 

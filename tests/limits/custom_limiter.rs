@@ -11,10 +11,10 @@ use crate::support::{Wakes, millis, poll_once, secs};
 use ::tower::{Layer, Service, service_fn};
 use in_flight::InFlight;
 use retry_core::strategy::{AdaptiveRetryToken, Operations, Share, StandardRetryToken};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     ErasedStrategy, Jitter, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind};

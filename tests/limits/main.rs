@@ -4,6 +4,7 @@ mod adaptive;
 mod builtin_limiters;
 mod concurrency;
 mod custom_limiter;
+mod named;
 mod paced;
 mod pair;
 mod shared_pace;

@@ -1,13 +1,15 @@
 //! Two limits together, limits that strategies share, and limiters of the user's own.
 
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
+use retry_config::RetryConfig;
+use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::policy::Usage;
 use retry_core::strategy::{DelaySource, LimitedRetryStrategy};
 use retry_core::{
-    Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, Success,
+    Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy,
+    Success,
 };
+use retry_limits::{PacedLimiter, Pair};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -126,7 +128,7 @@ fn an_attempt_is_sent_when_both_limits_permit_it_and_waits_without_a_permission(
     let clock = ByHand::at(secs(1000));
     for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let (first, second) = (Noting::new(first), Noting::new(second));
-        let strategy = over((&first, &second));
+        let strategy = over(Pair(&first, &second));
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
         let both = first.free() + second.free() == 2;
         let expected = if both { Ready::Now } else { Ready::After(WAIT) };
@@ -157,8 +159,8 @@ fn pairs_of_the_same_limits_in_another_order_do_not_block_each_other() {
 
     let (a, b) = (&Noting::new(1), &Noting::new(1));
     std::thread::scope(|scope| {
-        scope.spawn(|| send(&(a, b)));
-        scope.spawn(|| send(&(b, a)));
+        scope.spawn(|| send(&Pair(a, b)));
+        scope.spawn(|| send(&Pair(b, a)));
     });
     assert_eq!((a.free(), b.free()), (1, 1));
 }
@@ -168,7 +170,7 @@ fn pairs_of_the_same_limits_in_another_order_do_not_block_each_other() {
 fn both_limits_learn_from_each_outcome_and_each_decides_what_a_rejection_is() {
     let clock = ByHand::at(secs(1000));
     let (first, second) = (Noting::new(10), Noting { rejects: Some(RetryErrorType::Timeout), ..Noting::new(10) });
-    let strategy = over((&first, &second));
+    let strategy = over(Pair(&first, &second));
     let learned = |limiter: &Noting| {
         let notes = limiter.take_notes().into_iter();
         notes.filter(|note| note != "begin" && note != "rejects" && note != "uncounted").collect::<Vec<_>>()
@@ -207,7 +209,7 @@ fn a_retry_is_free_if_one_of_the_limits_says_so_and_has_the_longer_delay() {
         (over_at(secs(3), true), None, Err(RetryError::MaxTime), 0),
     ] {
         let limiter = |terms| Noting { terms, ..Noting::new(1) };
-        let strategy = over((limiter(first), limiter(second)));
+        let strategy = over(Pair(limiter(first), limiter(second)));
         let token = strategy.acquire_initial_token(&clock).unwrap();
         let retried = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock);
         assert_eq!(retried.map(|token| token.delay()), delay);
@@ -305,7 +307,7 @@ fn its_turn_is_kept<L: SendLimiter>(limit: &L) {
     let clock = ByHand::at(secs(1000));
     use_up(limit, &clock);
     let gate = Noting::new(0);
-    let pair = (limit, &gate);
+    let pair = Pair(limit, &gate);
     let mut first = pair.begin(&clock);
     while pair.ask(&mut first, &clock, None) != Ready::After(WAIT) {
         clock.advance(millis(1));
@@ -361,7 +363,7 @@ fn a_pair_has_the_lower_rate_and_the_higher_number_of_uncounted_attempts_and_ask
     let clock = ByHand::at(secs(1000));
     let paced = |rate| PacedLimiter::new().max_rate(rate);
     for (first, second) in [(7.0, 9.0), (9.0, 7.0)] {
-        let pair = (paced(first), paced(second));
+        let pair = Pair(paced(first), paced(second));
         let mut place = pair.begin(&clock);
         assert!(pair.must_ask(&place));
         clock.advance(secs(1));
@@ -374,15 +376,15 @@ fn a_pair_has_the_lower_rate_and_the_higher_number_of_uncounted_attempts_and_ask
         assert!((rate - 7.0 / 1.03).abs() < 1e-9, "{rate}");
     }
     let (without, with) = (Counting::default(), Noting::new(0));
-    let (first, second) = ((&without, &with), (&with, &without));
+    let (first, second) = (Pair(&without, &with), Pair(&with, &without));
     assert_eq!((first.uncounted(&first.begin(&clock)), second.uncounted(&second.begin(&clock))), (1, 1));
     // One of the two that has no permission is enough to ask.
-    let mut place = (&without, &with).begin(&clock);
+    let mut place = Pair(&without, &with).begin(&clock);
     place.1 = true;
     assert!(first.must_ask(&place), "the first one has none");
-    let mut place = (&with, &with).begin(&clock);
+    let mut place = Pair(&with, &with).begin(&clock);
     place.0 = true;
-    assert!((&with, &with).must_ask(&place), "the second one has none");
+    assert!(Pair(&with, &with).must_ask(&place), "the second one has none");
 }
 
 // Rule R7.
@@ -445,7 +447,7 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
         notes
     };
     let (first, second) = (Noting::new(1), Noting::new(1));
-    drive(&(&first, &second));
+    drive(&Pair(&first, &second));
     assert_eq!(of_a_pair(first.take_notes()), calls);
     // The first one says already that it is a rejection.
     let without: Vec<_> = calls.into_iter().filter(|call| *call != "rejects").collect();
@@ -484,7 +486,7 @@ impl SendLimiter for Counting {
 fn a_limiter_without_a_queue_releases_a_permission_that_can_not_be_used_yet() {
     let clock = ByHand::at(secs(1000));
     let (counting, gate) = (Counting::default(), Noting::new(0));
-    let strategy = over((&counting, &gate));
+    let strategy = over(Pair(&counting, &gate));
     let mut token = strategy.acquire_initial_token(&clock).unwrap();
     assert_eq!(strategy.ready(&mut token, &clock, None), Ready::After(WAIT));
     assert_eq!(counting.0.load(Ordering::SeqCst), 0, "a waiter holds a permission");

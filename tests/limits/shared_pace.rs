@@ -2,10 +2,9 @@
 
 use crate::support::{ByHand, millis, secs};
 use proptest::prelude::*;
-use retry_core::limit::GoodputEstimator;
-use retry_core::strategy::PacedRetryToken;
 use retry_core::time::Timestamp;
-use retry_core::{Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use retry_core::{Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use retry_limits::{GoodputEstimator, PacedRetryStrategy, PacedRetryToken};
 use std::time::Duration;
 
 const THROTTLED: RetryDirective = RetryDirective::fail(Some(RetryErrorType::Throttling));

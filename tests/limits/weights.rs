@@ -3,12 +3,10 @@
 use crate::support::{ByHand, Failed, millis, secs};
 use proptest::prelude::*;
 use retry_core::classify::http::RateLimit;
-use retry_core::limit::{PacedLimiter, Weights};
 use retry_core::policy::Usage;
 use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken, Weighted};
-use retry_core::{
-    Clock, Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, StandardRetryStrategy, Success,
-};
+use retry_core::{Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, StandardRetryStrategy, Success};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, Pair, Weights};
 use std::time::Duration;
 
 type Weighing = LimitedRetryStrategy<PacedLimiter<Weights>>;
@@ -201,7 +199,7 @@ fn a_report_is_for_the_limits_of_its_unit() {
 #[test]
 fn each_limiter_of_a_pair_counts_its_own_unit() {
     // At 20 requests per second and 100 weights per second.
-    let limiters = (PacedLimiter::new().max_rate(20.6), PacedLimiter::of_weights().max_rate(HUNDRED));
+    let limiters = Pair(PacedLimiter::new().max_rate(20.6), PacedLimiter::of_weights().max_rate(HUNDRED));
     let strategy = LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiters);
     let clock = ByHand::at(secs(100));
     let mut waits = Vec::new();

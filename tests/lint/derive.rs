@@ -174,3 +174,15 @@ pub enum Judged<S> {
 const fn judge_both(numbers: &[u64; 3], text: &str) -> Option<bool> {
     if text.is_empty() { None } else { Some(!numbers.is_empty()) }
 }
+
+/// Its author hides the warning about the missing label. A derive can't fulfil an `expect`.
+#[expect(clippy::allow_attributes, reason = "only an `allow` is copied to the code of the derive")]
+#[derive(Debug, RetryInfo)]
+pub enum Unlabelled {
+    /// An inner error.
+    #[allow(deprecated, reason = "the error is not retried, and is reported")]
+    Inner {
+        /// The inner error.
+        source: io::Error,
+    },
+}

@@ -3,7 +3,9 @@
 use crate::derive::Every;
 use core::cell::Cell;
 use core::fmt::Display;
-use core::future::ready;
+use core::future::{Ready, ready};
+use core::num::NonZeroU32;
+use core::ops::ControlFlow;
 use core::pin::Pin;
 use core::time::Duration;
 use retry_core::time::{StdTimer, Timestamp};
@@ -135,6 +137,51 @@ pub async fn limited(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
+/// Limits that may be missing, with a closure for their error.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(
+    strategy = STORE,
+    max_time = max_time,
+    attempt_timeout = attempt_timeout,
+    timed_out = |timed_out| {
+        *late = true;
+        Every::from(timed_out)
+    }
+)]
+pub async fn limited_by_a_configuration(
+    max_time: Option<Duration>,
+    attempt_timeout: Option<Duration>,
+    late: &mut bool,
+    key: &str,
+) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A number of attempts and a name.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, max_attempts = 2, name = "twice")]
+pub async fn twice(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A number of attempts and a name that are known at run time, with a hedge and a limit.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(
+    strategy = STORE, idempotent, hedge = "50ms", max_time = "5s", timed_out = Every::from, max_attempts = attempts, name = name.clone()
+)]
+pub async fn at_most(attempts: Option<NonZeroU32>, name: String, key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
 /// A computed limit.
 ///
 /// # Errors
@@ -226,6 +273,46 @@ pub async fn stoppable(key: &str) -> Result<usize, Every> {
 #[retryable(strategy = STORE, stop = stop)]
 pub async fn stoppable_by_argument(key: &str, stop: Stop) -> Result<usize, Every> {
     stop.stop();
+    attempt(key).await
+}
+
+/// A handle that cuts the attempt that runs.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, stop = STOP, cut_on_stop)]
+pub async fn cut_by_a_stop(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A future that ends the operation.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, stop = STOP, stop_when = ready(key.len()))]
+pub async fn stopped_by_a_future(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A future in an argument that is declared as `mut`.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, stop_when = &mut quit, hedge = "50ms", idempotent)]
+pub async fn stopped_by_an_argument(key: &str, mut quit: Ready<()>) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// What ends the operation in place of a retry.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, on_retry = |_, _| ControlFlow::Break(()))]
+pub async fn given_up(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 

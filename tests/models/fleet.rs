@@ -7,14 +7,13 @@ use crate::program::{check, each};
 use model::{Model, Seen};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use retry_core::limit::PacedAnswers;
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, RetryErrorType, RetryQuota};
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
 use retry_fleet::{FleetSwitch, Member};
+use retry_limits::{PacedAnswers, PacedStrategy};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

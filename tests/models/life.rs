@@ -9,7 +9,7 @@ use crate::program::{check, each};
 use model::Life;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use retry_core::config::RetryMode;
+use retry_config::RetryMode;
 
 /// One step of a program.
 #[derive(Clone, Copy, Debug)]

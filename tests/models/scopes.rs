@@ -5,11 +5,11 @@ use crate::support::Failed;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use retry_core::config::{ConfiguredStrategy, ConfiguredToken, ScopedRetryConfig};
+use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, ScopedRetryConfig};
 use retry_core::strategy::{ForeignToken, Scope};
 use retry_core::{
-    Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
-    StandardRetryStrategy, Success, TokioTimer,
+    Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy,
+    Success, TokioTimer,
 };
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -264,7 +264,7 @@ impl World {
         if let Some((key, settings)) = one {
             config = config.scope(Key(Name(key)), settings.config());
         }
-        self.scopes.apply(config, TokioTimer).unwrap();
+        config.apply_to(&self.scopes, TokioTimer).unwrap();
         self.settings = (all, one);
         self.known.iter_mut().filter(|known| known.is_in_map).for_each(|known| known.configure(all, one));
     }

@@ -9,11 +9,9 @@ use model::Model;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use retry_core::config::{ConfiguredStrategy, ConfiguredToken, RetryMode};
+use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
 use retry_core::strategy::{Refund, RetryCosts};
-use retry_core::{
-    Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success,
-};
+use retry_core::{Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success};
 use std::time::Duration;
 
 /// One step of a program. Times are in milliseconds.

@@ -4,9 +4,8 @@ use crate::program::{check, each};
 use crate::support::{ByHand, Failed, millis, secs};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use retry_core::limit::ConcurrencyLimiter;
-use retry_core::strategy::ConcurrencyRetryToken;
-use retry_core::{ConcurrencyRetryStrategy, Failure, RetryStrategy, RetryToken, StandardRetryStrategy, Success};
+use retry_core::{Failure, RetryStrategy, RetryToken, StandardRetryStrategy, Success};
+use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 
 /// One step of a program. There are 24 places for operations.
 #[derive(Clone, Copy, Debug)]

@@ -6,13 +6,12 @@ use crate::support::{ByHand, Failed, millis, secs};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use retry_core::config::{ConfiguredStrategy, ConfiguredToken, RetryMode};
-use retry_core::limit::Rejections;
+use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
 use retry_core::strategy::{DelaySource, HintLimit};
 use retry_core::{
-    ErrorFault, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy,
-    Success,
+    ErrorFault, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success,
 };
+use retry_limits::Rejections;
 use std::time::Duration;
 
 const CAPACITY: u32 = 40;

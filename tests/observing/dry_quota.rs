@@ -2,14 +2,15 @@
 
 use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, by_evidence, poll_once, run_in_a_process, secs};
-use retry_core::config::{QuotaKind, RetryMode};
-use retry_core::limit::{ConcurrencyLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
+use retry_config::{QuotaKind, RetryConfig, RetryMode};
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{LimitedRetryStrategy, RetryCosts};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota, RetryStrategy,
-    ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
+use retry_limits::{ConcurrencyLimiter, PacedLimiter, PacedRetryStrategy, Pair};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -83,7 +84,10 @@ async fn a_quota_warns_once_when_it_runs_dry_and_not_for_each_call() {
     for _ in 0..50 {
         call().await.unwrap_err();
     }
-    assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=10"#]);
+    let warnings = subscribed.take();
+    let [dry, stopped] = &warnings[..] else { panic!("{warnings:#?}") };
+    assert_eq!(dry, r#"quota_exhausted strategy="store" capacity=10"#);
+    assert!(stopped.starts_with("stopped ") && stopped.contains("also_refused=0"), "{stopped}");
 }
 
 // Rule Q10.
@@ -444,8 +448,8 @@ fn a_limiter_that_holds_nothing_back_does_not_warn_and_one_of_a_pair_that_does_i
     throttle(Repeating, &clock);
     throttle(ConcurrencyLimiter::new(), &clock);
     assert_eq!(subscribed.take(), [""; 0]);
-    throttle((ConcurrencyLimiter::new(), PacedLimiter::new()), &clock);
-    throttle((PacedLimiter::new(), ConcurrencyLimiter::new()), &clock);
+    throttle(Pair(ConcurrencyLimiter::new(), PacedLimiter::new()), &clock);
+    throttle(Pair(PacedLimiter::new(), ConcurrencyLimiter::new()), &clock);
     assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"; 2]);
 }
 

@@ -117,8 +117,8 @@ async fn the_mode_of_a_quota_is_a_field() {
             r#"DEBUG succeeded: operation="get" attempt=2 recorded=true quota=2 quota_mode="full""#,
         ]
     );
-    let all = lines(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("get").run()).await;
-    let ended = r#"DEBUG stopped: operation="get" attempt=3 reason="quota_exhausted" error_type="other" quota=0 quota_mode="exhausted""#;
+    let all = lines(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("refused").run()).await;
+    let ended = r#"WARN stopped: operation="refused" attempt=3 reason="quota_exhausted" error_type="other" also_refused=0 quota=0 quota_mode="exhausted""#;
     assert_eq!(all.last().unwrap(), ended);
 }
 
@@ -174,27 +174,27 @@ async fn the_reason_to_stop_is_an_event() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(25);
     let stopped = |error: Failed| {
         let strategy = &strategy;
-        last(async move { retry(strategy, || async { Err::<(), _>(error) }).name("get").run().await })
+        last(async move { retry(strategy, || async { Err::<(), _>(error) }).name("stops").run().await })
     };
     assert_eq!(
         stopped(Failed::FATAL).await,
-        r#"DEBUG stopped: operation="get" attempt=1 reason="not_retryable" error_type="client_side" quota=25"#
+        r#"DEBUG stopped: operation="stops" attempt=1 reason="not_retryable" error_type="client_side" quota=25"#
     );
     assert_eq!(
         stopped(Failed::SAFE.after(secs(999))).await,
-        r#"WARN stopped: operation="get" attempt=1 reason="retry_after_too_long" error_type="other" quota=25"#
+        r#"WARN stopped: operation="stops" attempt=1 reason="retry_after_too_long" error_type="other" quota=25"#
     );
     assert_eq!(
         stopped(Failed::SAFE).await,
-        r#"WARN stopped: operation="get" attempt=5 reason="max_attempts" error_type="other" quota=5"#
+        r#"WARN stopped: operation="stops" attempt=5 reason="max_attempts" error_type="other" quota=5"#
     );
     assert_eq!(
         stopped(Failed::TIMEOUT).await,
-        r#"DEBUG stopped: operation="get" attempt=1 reason="quota_exhausted" error_type="timeout" quota=5"#
+        r#"WARN stopped: operation="stops" attempt=1 reason="quota_exhausted" error_type="timeout" also_refused=0 quota=5"#
     );
     assert_eq!(
-        last(retry(&strategy, std::future::pending::<Result<(), Failed>>).max_time(secs(1)).name("get").run()).await,
-        r#"WARN stopped: operation="get" attempt=1 reason="max_time" error_type="none" quota=5"#
+        last(retry(&strategy, std::future::pending::<Result<(), Failed>>).max_time(secs(1)).name("stops").run()).await,
+        r#"WARN stopped: operation="stops" attempt=1 reason="max_time" error_type="none" quota=5"#
     );
 }
 
@@ -286,7 +286,7 @@ async fn waits_for_a_limiter_and_delays_without_a_token_are_events() {
         [
             r#"WARN quota_exhausted: strategy="queue" capacity=4"#,
             r#"DEBUG waiting_for_service: operation="receive" strategy="queue" attempt=1 error_type="other" delay_ms=0 quota=4"#,
-            r#"DEBUG stopped: operation="receive" strategy="queue" attempt=1 reason="quota_exhausted" error_type="none" quota=4"#,
+            r#"WARN stopped: operation="receive" strategy="queue" attempt=1 reason="quota_exhausted" error_type="none" also_refused=0 quota=4"#,
         ]
     );
 }

@@ -2,7 +2,9 @@
 
 mod dry_quota;
 mod events;
+mod given_up;
 mod global_observer;
+mod hedges_do_little;
 mod metrics;
 mod names;
 mod nouns;
@@ -10,6 +12,7 @@ mod observer;
 mod operation_ids;
 mod outages;
 mod strategy_names;
+mod unheard;
 mod unknown;
 
 use tests::{script, support};

@@ -10,7 +10,7 @@ use metrics::{
 };
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
-use retry_core::quota::NoQuota;
+use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
     AdaptiveRetryStrategy, ChainPolicy, Hedge, Jitter, PatientRetryStrategy, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, policy_fn, retry, retry_blocking,
@@ -170,6 +170,7 @@ fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
     assert_eq!(recorder.values(&series("retry_operation_attempts")), [3.0, 1.0]);
     assert_eq!(recorder.values(&series("retry_operation_duration_seconds")), [8.0, 1.0]);
     assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [495.0, 485.0, 486.0, 486.0]);
+    assert_eq!(recorder.values(r#"retry_quota_capacity{strategy="store"}"#), [500.0; 4]);
     assert_eq!(recorder.count(r#"retry_send_rate{strategy="store"}"#), 0, "nothing limits sends");
     assert_eq!(recorder.count(&series("retry_limiter_wait_seconds")), 0);
 }
@@ -179,7 +180,24 @@ fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
 fn no_quota_has_no_gauge() {
     let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), standard().with_quota(NoQuota));
     assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
-    assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [0.0; 0]);
+    for gauge in ["level", "capacity"] {
+        assert_eq!(recorder.values(&format!(r#"retry_quota_{gauge}{{strategy="store"}}"#)), [0.0; 0]);
+    }
+}
+
+// Rules O13, Q12.
+#[test]
+fn the_level_of_a_quota_by_evidence_is_a_part_of_its_capacity() {
+    let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
+    let strategy = standard().with_quota(EvidenceQuota::new());
+    let fails = [Err(Failed::SAFE), Err(Failed::SAFE), Ok(1)];
+    assert_eq!(run(&recorder, &observer, &strategy, &fails), Ok(1));
+    let [levels, capacities] =
+        ["level", "capacity"].map(|gauge| recorder.values(&format!(r#"retry_quota_{gauge}{{strategy="store"}}"#)));
+    assert_eq!((levels.len(), capacities.len()), (3, 3));
+    let is_part = |(level, capacity): (&f64, &f64)| level <= capacity && *capacity >= 1.0;
+    assert!(levels.iter().zip(&capacities).all(is_part), "{levels:?} of {capacities:?}");
+    assert!(levels.iter().zip(&capacities).any(|(level, capacity)| level < capacity), "{levels:?} of {capacities:?}");
 }
 
 // Rule O13.
@@ -276,7 +294,7 @@ fn handles_are_registered_once() {
     }
     assert_eq!(registered(), first);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
-    assert_eq!(recorder.0.lock().unwrap().described.len(), 14, "each metric is described once");
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 15, "each metric is described once");
 }
 
 /// A line of the table of metrics: name, type, unit and labels.
@@ -316,7 +334,7 @@ fn the_documented_tables_list_what_is_published() {
             (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
         })
         .collect();
-    assert_eq!(published.len(), 14);
+    assert_eq!(published.len(), 15);
     assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
     assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
 }

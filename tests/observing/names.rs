@@ -1,11 +1,14 @@
 //! The names of operations in events.
 
-use crate::support::{Failed, Flaky};
+use crate::support::{Failed, Flaky, run_in_a_process};
 use async_trait::async_trait;
+use retry_core::drive::{Next, Operation, Settled};
 use retry_core::retry::retry_blocking_with_context;
 use retry_core::{
-    AttemptContext, Event, Observer, StandardRetryStrategy, retry, retry_blocking, retry_with_context, retryable,
+    AttemptContext, Event, Observer, RetryDirective, StandardRetryStrategy, retry, retry_blocking, retry_with_context,
+    retryable,
 };
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -339,4 +342,81 @@ async fn in_an_impl_for_all_types_a_function_has_one_name_and_a_closure_one_for_
     let of_closure = [Some(1_u8).closure().await, Some("").closure().await, 1_u8.closure().await];
     assert!(of_closure[0].starts_with(start) && of_closure[0] == of_closure[1], "{of_closure:?}");
     assert!(of_closure[2].starts_with("<u8 as observing::names::Blanket>::closure::"), "{of_closure:?}");
+}
+
+#[retryable(strategy = STRATEGY, observer = names, name = "get")]
+async fn literal(names: &Names) -> Outcome {
+    Ok(())
+}
+
+#[retryable(strategy = STRATEGY, observer = names, name = format!("get in {region}"))]
+async fn formatted(names: &Names, region: &str) -> Outcome {
+    Ok(())
+}
+
+#[retryable(strategy = STRATEGY, observer = names, name = name, blocking)]
+fn given(names: &Names, name: impl Into<Cow<'static, str>>) -> Outcome {
+    Ok(())
+}
+
+fn by_hand(names: &Names, name: impl Into<Cow<'static, str>>) -> Outcome {
+    let mut operation = Operation::builder(&STRATEGY, name).observer(names).begin();
+    while let Next::Attempt { .. } = operation.next(std::task::Waker::noop()) {
+        operation.sent();
+        if let Settled::Done(ended) = operation.settle(RetryDirective::succeed()) {
+            return ended.report(Ok(())).outcome;
+        }
+    }
+    Err(Failed::FATAL)
+}
+
+fn blocking(names: &Names) -> Outcome {
+    retry_blocking(&STRATEGY, || Ok(())).name(String::from("blocking")).observer(names).run()
+}
+
+// Rule O23.
+#[tokio::test]
+async fn a_name_can_be_static_or_owned() {
+    assert_eq!(name!(names => literal(&names)), "get");
+    let region = String::from("eu");
+    let first = name!(names => formatted(&names, &region));
+    assert_eq!(first, "get in eu");
+    let closure = || retry(&STRATEGY, || std::future::ready(Ok::<_, Failed>(())));
+    let second = name!(names => closure().observer(&names).name(format!("get in {region}")).run());
+    assert!(std::ptr::eq(first, second), "a text is kept once");
+    assert_eq!(name!(names => closure().observer(&names).name(Cow::Borrowed("borrowed")).run()), "borrowed");
+    assert_eq!(name!(names => std::future::ready(blocking(&names))), "blocking");
+    assert_eq!(name!(names => std::future::ready(given(&names, "static"))), "static");
+    assert_eq!(name!(names => std::future::ready(given(&names, region.clone()))), "eu");
+    assert_eq!(name!(names => std::future::ready(by_hand(&names, "by hand"))), "by hand");
+    assert_eq!(name!(names => std::future::ready(by_hand(&names, region))), "eu");
+}
+
+// Rule O23.
+#[test]
+fn a_test_guard_shows_an_owned_name() {
+    let test = retry_core::test::begin();
+    retry_blocking(&STRATEGY, || Ok::<_, Failed>(())).name(format!("shard {}", 7)).run().unwrap();
+    assert_eq!(test.only().name, "shard 7");
+}
+
+// Rule O23.
+#[test]
+fn at_most_1024_owned_names_are_kept() {
+    run_in_a_process("names::many_owned_names", |_| {});
+}
+
+#[test]
+#[ignore = "runs in a process of its own, because owned names are kept until it ends"]
+fn many_owned_names() {
+    let call = |name: String| {
+        let names = Names::default();
+        retry_blocking(&STRATEGY, || Ok::<_, Failed>(())).name(name).observer(&names).run().unwrap();
+        names.only()
+    };
+    for shard in 0..1024 {
+        assert_eq!(call(format!("shard {shard}")), format!("shard {shard}"));
+    }
+    assert_eq!(call("one more".to_owned()), "other");
+    assert_eq!(call("shard 0".to_owned()), "shard 0");
 }

@@ -4,15 +4,15 @@ use crate::script::{Error, Limits, NONE, Script, judge, max_time};
 use crate::support::{ByHand, Failed, Recorder, assert_send, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use proptest::prelude::*;
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::DelaySource;
 use retry_core::time::{BlockingTimer, ManualTimer, Timestamp};
-use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, OperationId,
-    RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
-    Timer, policy_fn, retry, retry_blocking, retryable,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, OperationId, RetryError,
+    RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Timer, policy_fn, retry,
+    retry_blocking, retryable,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -517,6 +517,7 @@ fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
         error_type: None,
         waiting: None,
         quota: Some(3),
+        quota_capacity: Some(500),
         quota_mode: None,
         send_rate: None,
     };

@@ -1,11 +1,11 @@
 //! The names of strategies, which their events carry.
 
 use crate::support::{Failed, Flaky};
-use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::strategy::StrategyName;
 use retry_core::{
-    AdaptiveRetryStrategy, ErasedStrategy, Event, ExponentialBackoff, Observer, RetryConfig, RetryStrategy,
-    ScopedRetryStrategy, StandardRetryStrategy, TokenBucket, retry, retryable,
+    AdaptiveRetryStrategy, ErasedStrategy, Event, ExponentialBackoff, Observer, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryStrategy, TokenBucket, retry, retryable,
 };
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};

@@ -4,11 +4,11 @@ use crate::support::subscribers::subscribe;
 use crate::support::{Recorder, kept, run_in_a_process};
 use retry_core::classify::{Classification, chain};
 use retry_core::test::begin;
-use retry_core::tower::RetryLayer;
 use retry_core::{
     ChainPolicy, Event, Failure, Observer, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryQuota,
     RetrySafety, StandardRetryStrategy, policy_fn, retry, retry_blocking, retryable,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::fmt::{self, Debug, Display, Write};
@@ -416,7 +416,7 @@ fn child() {
     for round in 0..2 {
         for number in 0..300 {
             let call = retry_blocking(&STORE, || Err::<(), AnyError>("no".into()));
-            call.name(format!("function {number}").leak()).policy(ChainPolicy::new()).run().unwrap_err();
+            call.name(format!("function {number}")).policy(ChainPolicy::new()).run().unwrap_err();
         }
         assert_eq!(warnings.take().len(), if round == 0 { 256 } else { 0 });
     }
@@ -426,4 +426,29 @@ fn child() {
 #[test]
 fn at_most_256_functions_are_remembered() {
     run_in_a_process("unknown::child", |_| ());
+}
+
+/// An error whose author forgot a label.
+#[derive(Debug, thiserror::Error, RetryInfo)]
+#[allow(deprecated, reason = "the warning about the label is tested in tests/ui")]
+#[error("the request failed")]
+struct Forgotten(#[from] io::Error);
+
+#[retryable(strategy = STORE, observer = log)]
+async fn forgotten(log: &Log) -> Result<(), Forgotten> {
+    Err(io::Error::from(io::ErrorKind::ConnectionRefused))?
+}
+
+// Rule O16.
+#[tokio::test]
+async fn an_error_without_a_label_is_heard_once() {
+    let (test, log) = (begin(), Log::default());
+    for _ in 0..2 {
+        forgotten(&log).await.unwrap_err();
+    }
+    assert_eq!(log.kinds().iter().filter(|kind| **kind == "unknown_error").count(), 1);
+    for operation in test.operations() {
+        assert_eq!(operation.classes, [Some(RetryErrorType::Unknown)]);
+        operation.assert_ended(1, Some(RetryError::NotRetryable));
+    }
 }

@@ -2,12 +2,11 @@
 
 use crate::process::at;
 use retry_core::Clock;
-use retry_core::limit::PacedAnswers;
-use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LimitCall, LimitReply, Post};
 use retry_fleet::store::MemoryStore;
+use retry_limits::{PacedAnswers, PacedStrategy};
 use stateright::{Checker, Model, Property};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

@@ -13,11 +13,11 @@ mod sources;
 mod text_form;
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
-use retry_core::config::{ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryMode};
+use retry_config::{ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
 use retry_core::strategy::{ForeignToken, HintLimit, Ready};
 use retry_core::{
-    Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retryable,
+    Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
+    StandardRetryStrategy, Success, TokioTimer, retry, retryable,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

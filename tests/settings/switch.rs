@@ -1,10 +1,10 @@
 //! Switches that turn retries off at run time.
 
 use crate::support::{Failed, Flaky, Recorder, poll_once, run_in_a_process, secs};
-use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::{
-    AdaptiveRetryStrategy, ErasedStrategy, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy,
-    ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retries_enabled, retry, set_retries_enabled,
+    AdaptiveRetryStrategy, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryStrategy, TokioTimer, retries_enabled, retry, set_retries_enabled,
 };
 use std::pin::pin;
 use std::sync::Arc;

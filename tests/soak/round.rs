@@ -7,8 +7,8 @@ use crate::store::StoreError;
 use crate::world::{API, TENANTS, World, settings};
 use rand::RngExt;
 use rand::rngs::StdRng;
-use retry_core::config::{RetryMode, ScopedRetryConfig};
-use retry_core::{RetryConfig, TokioTimer, retry, set_retries_enabled};
+use retry_config::{RetryConfig, RetryMode, ScopedRetryConfig};
+use retry_core::{TokioTimer, retry, set_retries_enabled};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -112,7 +112,7 @@ async fn disturb(
 
 fn configure(config: &RetryConfig) -> Result<(), Box<dyn Error>> {
     API.apply(config, &TokioTimer)?;
-    Ok(TENANTS.apply(ScopedRetryConfig::new(config.clone()), TokioTimer)?)
+    Ok(ScopedRetryConfig::new(config.clone()).apply_to(&TENANTS, TokioTimer)?)
 }
 
 /// While retries are off, each operation makes one attempt, and afterwards it makes more.

@@ -7,13 +7,11 @@ use crate::store::Store;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::config::ConfiguredStrategy;
-use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
+use retry_config::{ConfiguredStrategy, RetryConfig};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{LimitedRetryStrategy, Refund};
-use retry_core::{
-    ExponentialBackoff, Hedge, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, Stop, retry,
-};
+use retry_core::{ExponentialBackoff, Hedge, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, Stop, retry};
+use retry_limits::{ConcurrencyLimiter, PacedLimiter, Pair};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::LazyLock;
@@ -31,9 +29,9 @@ const TENANTS_USED: u32 = 400;
 pub(crate) static API: LazyLock<ConfiguredStrategy> = LazyLock::new(|| settings().build());
 pub(crate) static TENANTS: ScopedRetryStrategy<u32, ConfiguredStrategy> =
     ScopedRetryStrategy::new(|| settings().build()).max_scopes(SCOPES as usize);
-static LIMITED: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> = LimitedRetryStrategy::with_limiter(
+static LIMITED: LimitedRetryStrategy<Pair<PacedLimiter, ConcurrencyLimiter>> = LimitedRetryStrategy::with_limiter(
     StandardRetryStrategy::new().backoff(BASE, CAP).throttling_base(BASE),
-    (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
+    Pair(PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
 );
 static READS: Hedge = Hedge::p95();
 static DATABASE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =

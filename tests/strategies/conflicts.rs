@@ -1,12 +1,12 @@
 //! Retries after conflicts, which are free, between retries after other failures.
 
 use crate::support::{Failed, by_evidence, millis, secs};
+use retry_config::RetryConfig;
 use retry_core::backoff::LinearBackoff;
-use retry_core::config::RetryConfig;
 use retry_core::{
-    Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryStrategy, RetryToken, StandardRetryStrategy,
-    TokioTimer,
+    Clock, ErasedStrategy, Failure, Jitter, RetryStrategy, RetryToken, StandardRetryStrategy, TokioTimer,
 };
+use retry_limits::PacedRetryStrategy;
 use std::time::Duration;
 
 const CLOCK: &dyn Clock = &TokioTimer;

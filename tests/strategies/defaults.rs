@@ -1,18 +1,18 @@
 //! Parts that are created in two ways, which are the same, and what parts say about themselves.
 
 use crate::support::{millis, secs};
+use retry_config::RetryConfig;
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
-use retry_core::limit::{AdaptiveLimiter, ConcurrencyLimiter, PacedLimiter, Rejections};
+use retry_core::limit::AdaptiveLimiter;
 use retry_core::observe::metrics::MetricsObserver;
 use retry_core::quota::{EvidenceQuota, NoQuota, QuotaMode};
-use retry_core::strategy::{
-    AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy, StandardRetrySettings,
-};
+use retry_core::strategy::{AdaptiveRetryStrategy, StandardRetrySettings};
 use retry_core::test::FindingKind;
 use retry_core::{
-    ErasedStrategy, Failure, RetryConfig, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    ErasedStrategy, Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
     StandardRetryStrategy, TokenBucket, TokioTimer, policy_fn,
 };
+use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, PacedLimiter, PacedRetryStrategy, Rejections};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,6 +123,7 @@ fn classes_reasons_and_modes_have_names_and_texts() {
         (RetryError::Disabled, "disabled", "retries are switched off"),
         (RetryError::MaxAttempts, "max_attempts", "all attempts were made"),
         (RetryError::Stopped, "stopped", "the operation was stopped"),
+        (RetryError::GivenUp, "given_up", "the program gave up"),
         (RetryError::QuotaExhausted, "quota_exhausted", "the retry quota can't pay for the retry"),
         (RetryError::ForeignToken, "foreign_token", "the token was issued by another strategy"),
         (RetryError::Refused, "refused", "the strategy refused"),

@@ -4,11 +4,11 @@ use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::strategy::Ready;
 use retry_core::strategy::{ErasedToken, ForeignToken};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     AttemptContext, Clock, ErasedStrategy, Event, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
     ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retry_with_context, retryable,
 };
+use retry_tower::RetryLayer;
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::LazyLock;

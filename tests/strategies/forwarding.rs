@@ -5,18 +5,19 @@ mod first;
 mod parts;
 
 use crate::support::{ByHand, Failed, Wakes, secs};
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::classify::http::RateLimit;
-use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::policy::Usage;
 use retry_core::quota::QuotaMode;
 use retry_core::strategy::{
     DelaySource, ForeignToken, LazyWaker, LongPolling, Ready, Scope, StandardRetryToken, StrategyName, Weighted,
 };
-use retry_core::tower::IntoHandle;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryError,
-    RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
 };
+use retry_limits::PacedRetryStrategy;
+use retry_tower::IntoHandle;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::task::Waker;
@@ -99,6 +100,11 @@ impl RetryStrategy for Probe {
         Err(ForeignToken)
     }
 
+    fn record_progress(&self, token: ProbeToken, clock: &dyn Clock) -> Result<ProbeToken, RetryError> {
+        self.called("progress", (token.attempt, seconds(clock)));
+        Ok(ProbeToken { attempt: token.attempt + 4 })
+    }
+
     fn ready(&self, token: &mut ProbeToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         self.called("ready", (token.attempt, seconds(clock)));
         token.attempt += 50;
@@ -137,6 +143,10 @@ impl RetryStrategy for Probe {
 
     fn quota_level(&self) -> Option<u32> {
         Some(17)
+    }
+
+    fn full_quota_level(&self) -> Option<u32> {
+        Some(18)
     }
 
     fn quota_mode(&self) -> Option<QuotaMode> {
@@ -183,6 +193,8 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", refused.map(drop)));
         let success = Success::default().with_rate_limit(Some(RateLimit::new(9)));
         answers.push(format!("{:?}", strategy.record_success(initial(), &success, &clock)));
+        let progressed = strategy.record_progress(initial(), &clock);
+        answers.push(format!("{:?}", progressed.map(|token| token_says(&token))));
         let mut weighed = initial();
         strategy.weigh(&mut weighed, 70);
         strategy.used(&mut weighed, Usage::new(80));
@@ -190,6 +202,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", hedge.map(|token| token_says(&token))));
         strategy.release(weighed);
         answers.push(format!("{:?}", strategy.quota_level()));
+        answers.push(format!("{:?}", strategy.full_quota_level()));
         answers.push(format!("{:?}", strategy.quota_mode()));
         answers.push(format!("{:?}", strategy.waiting_operations()));
         answers.push(format!("{:?}", strategy.send_rate()));
@@ -221,6 +234,8 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "initial 5",
         "success (7, Success { rate_limit: Some(RateLimit { remaining: 9, reset: None }) }, 5)",
         "initial 5",
+        "progress (7, 5)",
+        "initial 5",
         "weigh (7, 70)",
         "used (7, Some(80))",
         "hedge (7, 5)",
@@ -234,8 +249,10 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Ok((109, 139, 209s, RetryAfter, 309s))",
         "Err(Disabled)",
         "Err(ForeignToken)",
+        "Ok((11, 41, 111s, RetryAfter, 211s))",
         "Ok((8, 38, 108s, RetryAfter, 208s))",
         "Some(17)",
+        "Some(18)",
         "Some(Congested)",
         "Some(21)",
         "Some(2.5)",
@@ -257,7 +274,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         ("Arc<dyn>", trace(&(shared as Arc<dyn RetryStrategy<Token = ProbeToken>>), &probe)),
         ("LazyLock<S>", trace(&LAZY, &LAZY)),
         ("Scope", trace(&scope, &scope)),
-        ("tower::Static<S>", trace(&IntoHandle::into_handle(&LAZY), &LAZY)),
+        ("Static<S>", trace(&IntoHandle::into_handle(&LAZY), &LAZY)),
         ("ErasedStrategy", trace(&erased, &probe)),
         ("ErasedStrategy of a pointer", trace(&ErasedStrategy::new(Arc::new(probe.clone())), &probe)),
         ("ErasedStrategy twice", trace(&ErasedStrategy::new(erased), &probe)),
@@ -458,13 +475,13 @@ fn methods_of_a_quota() -> Trace {
 // Rule R16.
 #[test]
 fn the_lists_of_forwarded_methods_have_every_method() {
-    let listed = |text, of| names(text, &format!("\n    $ {of} {{"), "\n    }\n");
+    let listed = |text, of| names(text, &format!("\n    {of} {{"), "\n    }\n");
     assert_eq!(listed(STRATEGY, "forward_strategy: RetryStrategy"), methods_of_a_strategy());
-    assert_eq!(listed(QUOTA, "forward_quota: RetryQuota"), methods_of_a_quota());
+    assert_eq!(listed(QUOTA, "$ forward_quota: RetryQuota"), methods_of_a_quota());
     let limiter = names(LIMITER, "\npub trait SendLimiter: Debug {", "\n}");
-    assert_eq!(listed(LIMITER, "forward_limiter: SendLimiter"), limiter);
-    let pair = include_str!("../../retry-core/src/limit/pair.rs");
-    assert_eq!(names(pair, " SendLimiter for (A, B) {", "\n}"), limiter);
+    assert_eq!(listed(LIMITER, "$ forward_limiter: SendLimiter"), limiter);
+    let pair = include_str!("../../retry-limits/src/pair.rs");
+    assert_eq!(names(pair, " SendLimiter for Pair<A, B> {", "\n}"), limiter);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! The random part that is added to a wait that the server asks for.
 
 use crate::support::{Failed, Flaky, millis, secs};
+use retry_config::{RetryConfig, RetryMode, RetryPreset};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
-use retry_core::config::{RetryMode, RetryPreset};
 use retry_core::strategy::{DelaySource, HintJitter, HintLimit, StandardRetrySettings};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig,
-    RetryError, RetryErrorType, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, BackoffStrategy, ErasedStrategy, Failure, Jitter, RetryError, RetryErrorType, RetryStrategy,
+    RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
+use retry_limits::PacedRetryStrategy;
 use std::future::ready;
 use std::time::Duration;
 use tokio::task::JoinSet;

@@ -9,6 +9,7 @@ mod evidence;
 mod exhaustive;
 mod forwarding;
 mod hint_jitter;
+mod hints_and_backoff;
 mod new_process;
 mod patient;
 mod properties;

@@ -1,12 +1,13 @@
 //! What a strategy tells its quota.
 
 use crate::support::{ByHand, Failed};
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::Refund;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryQuota,
-    RetryStrategy, StandardRetryStrategy, Success,
+    AdaptiveRetryStrategy, Clock, Failure, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    StandardRetryStrategy, Success,
 };
+use retry_limits::PacedRetryStrategy;
 use std::sync::Mutex;
 use std::time::Duration;
 

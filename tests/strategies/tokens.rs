@@ -5,9 +5,10 @@ use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::policy::Usage;
 use retry_core::strategy::{ForeignToken, LimitedRetryStrategy, RetryCosts, StandardRetryToken};
 use retry_core::{
-    Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer,
+    Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer,
 };
+use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
 use std::time::Duration;
 

@@ -10,6 +10,10 @@ use std::process::Command;
 /// The kinds of mistakes that the macros report themselves. Each kind has its own folder.
 const KINDS: [&str; 6] = ["option_name", "option_value", "contradiction", "missing", "item", "several"];
 
+/// The mistakes of a crate without a feature of the library. The folder is a package, because a package has the same features for all
+/// its cases.
+const FEATURE: &str = "feature";
+
 /// The messages come from the macros, so they are the same with every compiler version.
 #[test]
 fn misuse_is_reported_by_the_macros() {
@@ -38,7 +42,7 @@ fn misuse_is_reported_by_the_type_checker() {
 fn every_message_is_documented_and_every_documented_message_has_a_case() {
     let page = include_str!("../../docs/diagnostics.md");
     let explained: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
-    let (ours, rustcs) = (messages(&KINDS), messages(&["rustc"]));
+    let (ours, rustcs) = (messages(&[&KINDS[..], &[FEATURE]].concat()), messages(&["rustc"]));
     let mut shown = HashSet::new();
     let mut unexplained = Vec::new();
     for message in &ours {

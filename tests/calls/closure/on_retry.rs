@@ -38,6 +38,7 @@ async fn on_retry_gets_each_error_with_the_delay_and_the_last_error_with_the_rea
             delay: secs(3),
             delay_source: DelaySource::RetryAfter,
             quota: Some(495),
+            quota_capacity: Some(500),
             quota_mode: None,
             send_rate: None,
         }
@@ -46,7 +47,15 @@ async fn on_retry_gets_each_error_with_the_delay_and_the_last_error_with_the_rea
     let (reason, error_type) = (RetryError::MaxAttempts, Some(RetryErrorType::Timeout));
     assert_eq!(
         stopped.kind,
-        EventKind::Stopped { reason, error_type, waiting: None, quota: Some(495), quota_mode: None, send_rate: None }
+        EventKind::Stopped {
+            reason,
+            error_type,
+            waiting: None,
+            quota: Some(495),
+            quota_capacity: Some(500),
+            quota_mode: None,
+            send_rate: None
+        }
     );
 }
 
@@ -86,6 +95,7 @@ async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
                 error_type: None,
                 waiting: None,
                 quota: Some(495),
+                quota_capacity: Some(500),
                 quota_mode: None,
                 send_rate: None
             }
@@ -101,7 +111,15 @@ async fn on_retry_is_called_when_the_strategy_refused_the_initial_token() {
     let (reason, error_type) = (RetryError::Refused, Some(RetryErrorType::Other));
     assert_eq!(
         calls,
-        [EventKind::Stopped { reason, error_type, waiting: None, quota: None, quota_mode: None, send_rate: None }]
+        [EventKind::Stopped {
+            reason,
+            error_type,
+            waiting: None,
+            quota: None,
+            quota_capacity: None,
+            quota_mode: None,
+            send_rate: None
+        }]
     );
 }
 

@@ -1,13 +1,13 @@
 //! Attempts that fail without a point in a fake, in each form of a retried call.
 
-use super::{Failed, STORE, block_on, cases, kinds, sent};
+use super::{Failed, STORE, block_on, cases, kinds, panic_of, sent};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::test::{Explore, FindingKind, begin, explore};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     AttemptContext, ChainPolicy, ErrorInfo, Hedge, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy,
     StandardRetryStrategy, policy_fn, retry, retry_blocking, retry_with_context, retryable,
 };
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
@@ -80,23 +80,25 @@ fn attribute_blocking(runs: &Runs) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns what happens in each run of a test.
-fn explored(exploration: Explore, test: impl Fn(&Runs) + Send + Sync + 'static) -> Vec<String> {
+/// Returns what happens in each run of a test, which returns whether the call succeeded.
+fn explored(exploration: Explore, test: impl Fn(&Runs) -> bool + Send + Sync + 'static) -> Vec<String> {
     let runs = Runs::default();
     let log = runs.clone();
     let found = exploration.run(move || {
         log.begin();
-        test(&log);
+        test(&log)
     });
     assert!(found.unchecked.is_empty() && found.findings.is_empty(), "{found}");
     runs.take()
 }
 
-fn note_end<E: std::fmt::Debug>(runs: &Runs, outcome: Result<(), E>) {
+fn note_end<E: std::fmt::Debug>(runs: &Runs, outcome: Result<(), E>) -> bool {
+    let is_ok = outcome.is_ok();
     runs.note(match outcome {
         Ok(()) => ".".to_owned(),
         Err(error) => format!("{error:?}"),
     });
+    is_ok
 }
 
 /// Two runs without failures, then the attempt is not sent, and then its answer is lost: each once, not retried, and from then
@@ -118,7 +120,7 @@ fn an_attempt_of_each_form_is_not_sent_or_loses_its_answer() {
             runs.note('x');
             Ok::<_, Failed>(())
         };
-        note_end(runs, retry_blocking(&STORE, attempt).run());
+        note_end(runs, retry_blocking(&STORE, attempt).run())
     };
     assert_eq!(explored(with_answers(), test), WITHOUT_AWAITS);
     let test = |runs: &Runs| note_end(runs, attribute_blocking(runs));
@@ -129,7 +131,7 @@ fn an_attempt_of_each_form_is_not_sent_or_loses_its_answer() {
             let log = log.clone();
             async move { attempt(&log, 0).await }
         });
-        note_end(runs, block_on(RetryLayer::with_handle(&STORE).layer(service).oneshot(())));
+        note_end(runs, block_on(RetryLayer::with_handle(&STORE).layer(service).oneshot(())))
     };
     assert_eq!(explored(with_answers(), test), WITHOUT_AWAITS);
 }
@@ -147,7 +149,7 @@ fn an_attempt_that_awaits_is_cut_there_instead() {
             let log = log.clone();
             async move { attempt(&log, 1).await }
         });
-        note_end(runs, block_on(RetryLayer::with_handle(&STORE).layer(service).oneshot(())));
+        note_end(runs, block_on(RetryLayer::with_handle(&STORE).layer(service).oneshot(())))
     };
     assert_eq!(explored(with_answers(), test), WITH_AN_AWAIT);
     // With limits.
@@ -157,7 +159,7 @@ fn an_attempt_that_awaits_is_cut_there_instead() {
             TimedOrFailed::Failed(failed) => failed,
             TimedOrFailed::TimedOut(_) => Failed::Refused,
         });
-        note_end(runs, end);
+        note_end(runs, end)
     };
     assert_eq!(explored(with_answers(), test), WITH_AN_AWAIT);
 }
@@ -197,10 +199,11 @@ struct Valueless;
 #[test]
 fn without_an_error_what_needs_one_is_unchecked() {
     let found = explore().run(|| retry_blocking(&STORE, || Ok::<_, Valueless>(())).name("call").run().unwrap());
-    let why = "there is no error to return; `no_answer` makes one of a type that derives `RetryInfo`";
+    let why =
+        "there is no error to return; `explore().no_answer(|| error)` makes one of a type that derives `RetryInfo`";
     let expected = [format!("`call` not sent: {why}"), format!("`call` without an answer: {why}")];
     assert_eq!((found.cases, &found.unchecked[..]), (2, &expected[..]));
-    found.assert_none();
+    assert!(panic_of(|| found.assert_none()).ends_with("write `explore().accept_unchecked()`\n"));
 
     // What a run shows too late ends this run, so the failure has no consequence.
     let found = explore().run(|| {
@@ -214,7 +217,8 @@ fn without_an_error_what_needs_one_is_unchecked() {
     let found = with_answers().run(|| {
         retry_blocking(&STORE, || Ok::<_, Failed>(())).name("call").when(|_| true).run().unwrap();
     });
-    let why = "its policy evaluates outcomes only";
+    let why =
+        "its policy evaluates outcomes only; a point in the fake makes one: `may_fail(|| error)?` after its effect";
     let expected = [format!("`call` not sent: {why}"), format!("`call` without an answer: {why}")];
     assert_eq!(found.unchecked, expected);
 
@@ -240,7 +244,7 @@ fn an_error_is_made_once_for_each_failure_of_a_run() {
     let log = runs.clone();
     let found = exploration.run(move || {
         log.begin();
-        note_end(&log, retry_blocking(&STORE, || Ok::<_, Failed>(())).run());
+        note_end(&log, retry_blocking(&STORE, || Ok::<_, Failed>(())).run())
     });
     assert!(found.unchecked.is_empty() && found.findings.is_empty(), "{found}");
     let five_times = "mmmmmNoAnswer";
@@ -251,13 +255,17 @@ fn an_error_is_made_once_for_each_failure_of_a_run() {
 // Rule G11.
 #[test]
 fn the_error_of_a_failure_is_the_outcome_if_the_time_is_over_in_a_later_attempt() {
-    let exploration = explore().no_answer(|| TimedOrFailed::Failed(Failed::NoAnswer));
-    let runs = explored(exploration, |runs| {
+    let runs = Runs::default();
+    let log = runs.clone();
+    let found = explore().no_answer(|| TimedOrFailed::Failed(Failed::NoAnswer)).run(move || {
+        log.begin();
         let attempt = async |context: AttemptContext| {
             if context.attempt() == 1 { Ok::<_, TimedOrFailed>(()) } else { std::future::pending().await }
         };
-        note_end(runs, block_on(retry_with_context(&STORE, attempt).max_time(Duration::from_secs(5)).run()));
+        note_end(&log, block_on(retry_with_context(&STORE, attempt).max_time(Duration::from_secs(5)).run()));
     });
+    assert!(kinds(&found).iter().all(|kind| *kind == FindingKind::Swallowed), "the test ignores the error: {found}");
+    let runs = runs.take();
     assert_eq!(runs[..2], ["."; 2]);
     assert_eq!(runs[2..], ["Failed(NoAnswer)"; 6]);
 }
@@ -267,7 +275,7 @@ fn the_error_of_a_failure_is_the_outcome_if_the_time_is_over_in_a_later_attempt(
 fn the_policy_evaluates_the_error_and_on_retry_gets_it() {
     let test = |runs: &Runs| {
         let call = retry_blocking(&STORE, || Ok::<_, Failed>(())).idempotent(false);
-        note_end(runs, call.on_retry(|error, _| runs.note(format_args!("{error:?},"))).run());
+        note_end(runs, call.on_retry(|error, _| runs.note(format_args!("{error:?},"))).run())
     };
     let final_one = ["NoAnswer,NoAnswer"; 3];
     let runs = explored(with_answers(), test);
@@ -275,7 +283,7 @@ fn the_policy_evaluates_the_error_and_on_retry_gets_it() {
     assert_eq!(runs[5..], final_one, "one without an answer is not");
 
     let refused = explored(explore().no_answer(|| Failed::Refused), |runs| {
-        note_end(runs, retry_blocking(&STORE, || Ok::<_, Failed>(())).run());
+        note_end(runs, retry_blocking(&STORE, || Ok::<_, Failed>(())).run())
     });
     assert_eq!(refused[5..], ["Refused"; 3]);
 }
@@ -286,7 +294,7 @@ fn policies_forward_the_failure() {
     fn retried(policy: impl RetryPolicy<Result<u32, Failed>> + Clone + Send + Sync + 'static) -> Vec<String> {
         explored(with_answers(), move |runs| {
             let call = retry_blocking(&STORE, || Ok::<_, Failed>(1)).policy(policy.clone());
-            note_end(runs, call.run().map(|_| ()));
+            note_end(runs, call.run().map(|_| ()))
         })
     }
 
@@ -297,7 +305,7 @@ fn policies_forward_the_failure() {
     assert_eq!(retried(Box::leak(Box::new(standard)) as &'static StandardRetryPolicy), expected);
     let used = explored(with_answers(), move |runs| {
         let call = retry_blocking(&STORE, || Ok::<_, Failed>(1)).policy(Box::new(standard)).used(|_| 1);
-        note_end(runs, call.run().map(|_| ()));
+        note_end(runs, call.run().map(|_| ()))
     });
     assert_eq!(used, expected);
 

@@ -4,8 +4,8 @@ use super::corpus::{Form, Program};
 use super::{Failed, STORE, answered, block_on, sent};
 use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::test::invariant;
-use retry_core::tower::RetryLayer;
 use retry_core::{retry, retry_blocking, retryable};
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

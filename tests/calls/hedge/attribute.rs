@@ -67,8 +67,12 @@ async fn a_hedge_is_sent_after_a_fixed_delay_or_one_that_follows_the_calls() {
     };
     let slow = || Service::new([(1000, Ok(1)), (10, Ok(2))]);
     assert_eq!(millis_of(&mut || Box::pin(async { fixed(&slow()).await })).await, 80_000);
+    for _ in 0..20 {
+        steered(&Service::new([(5, Ok(1)), (5, Ok(2))]), 1).await.unwrap();
+    }
+    // A fifth below 50 ms.
     let start = millis_of(&mut || Box::pin(async { steered(&slow(), 1).await })).await;
-    assert!((59_000..=61_000).contains(&start), "{start}");
+    assert!((49_000..=52_000).contains(&start), "{start}");
     for _ in 0..250 {
         steered(&Service::new([(5, Ok(1)), (5, Ok(2))]), 'a').await.unwrap();
     }

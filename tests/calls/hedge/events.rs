@@ -123,10 +123,12 @@ fn the_reasons_have_names() {
         NoHedge::NotIdempotent,
         NoHedge::NotRepeatable,
         NoHedge::NotReady,
+        NoHedge::WarmingUp,
+        NoHedge::FewWin,
     ];
     let names: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
     let known = ["all_slow", "quota_low", "limited", "max_attempts", "max_time", "disabled", "not_sold"];
     assert_eq!(names[..7], known);
-    assert_eq!(names[7..], ["stopped", "not_idempotent", "not_repeatable", "not_ready"]);
+    assert_eq!(names[7..], ["stopped", "not_idempotent", "not_repeatable", "not_ready", "warming_up", "few_win"]);
     assert!(reasons.iter().all(|reason| !reason.to_string().is_empty()));
 }

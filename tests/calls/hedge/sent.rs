@@ -3,8 +3,8 @@
 use super::*;
 use ::tower::{Layer, Service, ServiceExt, service_fn};
 use retry_core::time::ManualTimer;
-use retry_core::tower::RetryLayer;
 use retry_core::{Event, EventKind, Observer, Timer, retryable};
+use retry_tower::RetryLayer;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,14 +2,14 @@
 
 use crate::script::Error;
 use crate::support::{Failed, Flaky, poll_once, secs};
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::test::{begin, is_active};
 use retry_core::time::ManualTimer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryConfig, RetryError, RetryQuota,
-    RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
-    retry_blocking, retry_with_context, retryable,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryError, RetryQuota, RetryStrategy,
+    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retry_blocking,
+    retry_with_context, retryable,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};

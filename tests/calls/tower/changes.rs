@@ -3,8 +3,8 @@
 use super::standard;
 use crate::support::{Failed, millis, secs};
 use ::tower::{Layer, Service, ServiceExt, service_fn};
-use retry_core::tower::RetryLayer;
 use retry_core::{AttemptContext, Observer, OperationId, RetryErrorType};
+use retry_tower::RetryLayer;
 use std::cell::RefCell;
 use std::future::ready;
 use std::time::Duration;

@@ -4,11 +4,11 @@ use super::standard;
 use crate::support::{Failed, millis, secs};
 use ::tower::limit::ConcurrencyLimit;
 use ::tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
-use retry_core::tower::{HedgedFuture, RetryLayer};
 use retry_core::{
     AttemptContext, Event, EventKind, Hedge, Observer, RetryDirective, RetryInfo, RetryQuota, StandardRetryPolicy,
     StandardRetryStrategy, TimedOut, TokioTimer, policy_fn,
 };
+use retry_tower::{HedgedFuture, RetryLayer};
 use std::convert::Infallible;
 use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};

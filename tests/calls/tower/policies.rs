@@ -3,8 +3,8 @@
 use super::{Events, standard};
 use crate::support::{Failed, secs};
 use ::tower::{Layer, Service, ServiceExt, service_fn};
-use retry_core::tower::RetryLayer;
 use retry_core::{RetryPolicy, RetryQuota, StandardRetryPolicy};
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::rc::Rc;

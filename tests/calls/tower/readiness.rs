@@ -5,10 +5,10 @@ use crate::support::{Failed, millis, secs};
 use ::tower::{Layer, Service, ServiceExt};
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::time::Timestamp;
-use retry_core::tower::RetryLayer;
 use retry_core::{
     Clock, Failure, Hedge, RetryError, RetryQuota, RetryStrategy, RetryToken, Success, Timer, TokioTimer,
 };
+use retry_tower::RetryLayer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};

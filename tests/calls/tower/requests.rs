@@ -4,11 +4,11 @@
 use super::{Events, standard};
 use crate::support::{Failed, secs};
 use ::tower::{Layer, Service, ServiceExt, service_fn};
-use retry_core::tower::{RetryLayer, WithoutRetriesLayer};
 use retry_core::{
     AdaptiveRetryStrategy, Hedge, RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryStrategy,
     policy_fn,
 };
+use retry_tower::{RetryLayer, WithoutRetriesLayer};
 use std::cell::Cell;
 use std::error::Error;
 use std::future::ready;

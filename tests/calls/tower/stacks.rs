@@ -4,11 +4,11 @@
 use super::standard;
 use ::tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 use retry_core::strategy::{ErasedStrategy, Scope};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     AttemptContext, Event, Observer, RetryDirective, RetryErrorType, RetryPolicy, ScopedRetryStrategy,
     StandardRetryStrategy, policy_fn,
 };
+use retry_tower::RetryLayer;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

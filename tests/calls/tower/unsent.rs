@@ -6,15 +6,15 @@ use crate::support::{ByHand, Failed, poll_once, secs};
 use ::tower::{Layer, Service, ServiceExt};
 use proptest::prelude::*;
 use proptest::sample::select;
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::{ErasedStrategy, Ready, Refund, RetryCosts};
 use retry_core::time::Timestamp;
-use retry_core::tower::RetryLayer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, PacedRetryStrategy, RetryConfig,
-    RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, RetryStrategy, StandardRetryStrategy, TimedOut, Timer,
-    policy_fn,
+    AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, RetryDirective, RetryErrorType,
+    RetryPolicy, RetryQuota, RetryStrategy, StandardRetryStrategy, TimedOut, Timer, policy_fn,
 };
+use retry_limits::PacedRetryStrategy;
+use retry_tower::RetryLayer;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;

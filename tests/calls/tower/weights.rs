@@ -4,7 +4,7 @@ use crate::support::Failed;
 use crate::support::scales::Scales;
 use ::tower::{Layer, Service, ServiceExt, service_fn};
 use retry_core::strategy::LimitedRetryStrategy;
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use std::cell::Cell;
 use std::future::ready;
 

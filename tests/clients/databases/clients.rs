@@ -4,10 +4,13 @@ use crate::manager::reconnecting;
 use clients_tests::postgres::{port, primary};
 use clients_tests::{Link, PATIENCE};
 use futures_util::future::BoxFuture;
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, OptsBuilder, TxOpts};
 use redis::AsyncConnectionConfig;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
-use retry_clients::{redis1, sqlx09, tokio_postgres07};
+use retry_clients::{mysql_async037, redis1, sqlx09, tokio_postgres07};
 use sqlx::Executor;
+use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlSslMode};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use std::error::Error;
 use std::sync::Arc;
@@ -73,6 +76,38 @@ pub(crate) const TRANSACTIONS: [Tested; 2] = [
         link: tokio_postgres07::link,
         waits_for_connection: false,
         connect: |write| tokio_postgres(write, true),
+    },
+];
+
+/// The clients of `MySQL`, with single statements.
+pub(crate) const MYSQL_STATEMENTS: [Tested; 2] = [
+    Tested {
+        name: "mysql_async 0.37",
+        link: mysql_async037::link,
+        waits_for_connection: false,
+        connect: |write| mysql_async(write, false),
+    },
+    Tested {
+        name: "sqlx 0.9",
+        link: sqlx09::link,
+        waits_for_connection: false,
+        connect: |write| sqlx_mysql(write, false),
+    },
+];
+
+/// The clients of `MySQL`, with transactions.
+pub(crate) const MYSQL_TRANSACTIONS: [Tested; 2] = [
+    Tested {
+        name: "mysql_async 0.37",
+        link: mysql_async037::link,
+        waits_for_connection: false,
+        connect: |write| mysql_async(write, true),
+    },
+    Tested {
+        name: "sqlx 0.9",
+        link: sqlx09::link,
+        waits_for_connection: false,
+        connect: |write| sqlx_mysql(write, true),
     },
 ];
 
@@ -205,6 +240,67 @@ fn tokio_postgres(write: Write, is_transaction: bool) -> Writer {
                 tokio::time::timeout(write.timeout, client.execute(STATEMENT, &values)).await??;
             }
             *kept = Some(session);
+            Ok(())
+        })
+    })
+}
+
+const MYSQL_STATEMENT: &str = "INSERT INTO written (name) VALUES (?)";
+
+/// Returns the options of a connection to a port.
+pub(crate) fn mysql_options(port: u16) -> OptsBuilder {
+    let options = OptsBuilder::default().ip_or_hostname("127.0.0.1").tcp_port(port).prefer_socket(false);
+    options.user(Some("tester")).db_name(Some("tests"))
+}
+
+fn mysql_async(write: Write, is_transaction: bool) -> Writer {
+    let kept: Arc<Mutex<Option<Conn>>> = Arc::default();
+    Box::new(move || {
+        let (kept, write) = (Arc::clone(&kept), write.clone());
+        Box::pin(async move {
+            let mut kept = kept.lock().await;
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => Conn::new(mysql_options(write.port)).await.map_err(|error| -> AnyError {
+                    let before = <mysql_async037::TransactionError>::before_commit;
+                    if is_transaction { before(error).into() } else { error.into() }
+                })?,
+            };
+            let values = (write.name,);
+            if is_transaction {
+                let begin = connection.start_transaction(TxOpts::default());
+                let transaction = mysql_async037::transaction(begin, async |mut tx| {
+                    tx.exec_drop(MYSQL_STATEMENT, values).await?;
+                    Ok::<_, mysql_async037::ClientError>((tx, ()))
+                });
+                tokio::time::timeout(write.timeout, transaction).await??;
+            } else {
+                tokio::time::timeout(write.timeout, connection.exec_drop(MYSQL_STATEMENT, values)).await??;
+            }
+            *kept = Some(connection);
+            Ok(())
+        })
+    })
+}
+
+fn sqlx_mysql(write: Write, is_transaction: bool) -> Writer {
+    let options = MySqlConnectOptions::new().host("127.0.0.1").port(write.port).username("tester").database("tests");
+    // It connects again and again until this time.
+    let pool = MySqlPoolOptions::new().acquire_timeout(Duration::from_secs(1));
+    let pool = pool.connect_lazy_with(options.ssl_mode(MySqlSslMode::Disabled));
+    Box::new(move || {
+        let (pool, write) = (pool.clone(), write.clone());
+        Box::pin(async move {
+            let statement = sqlx::query(MYSQL_STATEMENT).bind(write.name);
+            if is_transaction {
+                let transaction = sqlx09::transaction(pool.begin(), async |mut tx| {
+                    tx.execute(statement).await?;
+                    Ok::<_, sqlx09::ClientError>((tx, ()))
+                });
+                tokio::time::timeout(write.timeout, transaction).await??;
+            } else {
+                tokio::time::timeout(write.timeout, pool.execute(statement)).await??;
+            }
             Ok(())
         })
     })

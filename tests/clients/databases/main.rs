@@ -8,11 +8,16 @@ mod manager;
 #[allow(dead_code, reason = "the tests of redis use more of it")]
 mod server;
 
-use clients::{AnyError, NAME, REDIS, STATEMENTS, STEP, TABLES, TRANSACTIONS, Tested, Write, postgres, postgres_port};
+use clients::{
+    AnyError, MYSQL_STATEMENTS, MYSQL_TRANSACTIONS, NAME, REDIS, STATEMENTS, STEP, TABLES, TRANSACTIONS, Tested, Write,
+    mysql_options, postgres, postgres_port,
+};
 use clients_tests::{
-    DatabaseFault, Fault, FaultyProxy, Link, PATIENCE, Protocol, assert_table, classification, grouped,
+    DatabaseFault, Fault, FaultyProxy, Link, PATIENCE, Protocol, assert_table, classification, grouped, mysql,
 };
 use futures_util::future::{BoxFuture, join_all};
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable;
 use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, StandardRetryStrategy, retry};
 use server::RedisServer;
@@ -40,7 +45,7 @@ struct Case {
 impl Case {
     /// A proxy that misbehaves at each write.
     fn at_write(fault: DatabaseFault) -> Self {
-        let text = fault.text().to_owned();
+        let text = fault.text();
         Self { text, fault, request: NAME, state: "", state_at_commit: "" }
     }
 
@@ -165,6 +170,41 @@ async fn postgres_with_tables() -> Database {
     Database { protocol: Protocol::Postgres, port: postgres_port(), carried_out: Box::new(carried_out) }
 }
 
+/// Connects to `MariaDB`, in which the table is made once.
+async fn mysql_with_table() -> Database {
+    static MADE: OnceCell<()> = OnceCell::const_new();
+    let make = async || {
+        let mut connection = Conn::new(mysql_options(mysql::port())).await.unwrap();
+        connection.query_drop("DROP TABLE IF EXISTS written").await.unwrap();
+        connection.query_drop("CREATE TABLE written (name VARCHAR(40)) ENGINE = InnoDB").await.unwrap();
+        connection.disconnect().await.unwrap();
+    };
+    MADE.get_or_init(make).await;
+    let carried_out = |name: String| -> BoxFuture<'static, u32> {
+        Box::pin(async move {
+            let mut connection = Conn::new(mysql_options(mysql::port())).await.unwrap();
+            let count = "SELECT count(*) FROM written WHERE name = ?";
+            let rows: Option<u32> = connection.exec_first(count, (name,)).await.unwrap();
+            connection.disconnect().await.unwrap();
+            rows.unwrap()
+        })
+    };
+    Database { protocol: Protocol::MySql, port: mysql::port(), carried_out: Box::new(carried_out) }
+}
+
+/// Lets a connection be reused after the first COMMIT.
+fn of_transactions(case: Case) -> Case {
+    match case.fault {
+        DatabaseFault::ReusedClosedBefore => Case { request: "COMMIT", ..case },
+        _ => case,
+    }
+}
+
+/// Returns the faults at COMMIT.
+fn at_commit() -> impl Iterator<Item = Case> {
+    FAULTS.into_iter().filter(|it| !it.is_of_reused() && !it.is_while_connecting()).map(Case::at_commit)
+}
+
 /// The faults of TLS.
 const TLS: [DatabaseFault; 3] =
     [DatabaseFault::Tls(Fault::TlsUntrusted), DatabaseFault::Tls(Fault::TlsMissing), DatabaseFault::Tls(Fault::TlsCut)];
@@ -228,16 +268,26 @@ async fn a_statement_is_carried_out_once_whatever_a_postgresql_does() {
 async fn a_transaction_is_committed_once_whatever_a_postgresql_does() {
     install_tls();
     let database = postgres_with_tables().await;
-    // A connection is reused after the first COMMIT.
-    let of_connections = |case: Case| match case.fault {
-        DatabaseFault::ReusedClosedBefore => Case { request: "COMMIT", ..case },
-        _ => case,
-    };
     let refused = ["53300", "57P01", "40001", "23505"].map(Case::refused);
-    let at_commit =
-        FAULTS.into_iter().filter(|it| !it.is_of_reused() && !it.is_while_connecting()).map(Case::at_commit);
     let refused_at_commit = ["57P01", "40001", "23505"].map(Case::refused_at_commit);
-    let before = FAULTS.into_iter().chain(TLS).map(Case::at_write).map(of_connections).chain(refused);
-    let cases: Vec<_> = before.chain(at_commit).chain(refused_at_commit).collect();
+    let before = FAULTS.into_iter().chain(TLS).map(Case::at_write).map(of_transactions).chain(refused);
+    let cases: Vec<_> = before.chain(at_commit()).chain(refused_at_commit).collect();
     assert_table("## PostgreSQL: a transaction", &rows(&TRANSACTIONS, &database, &cases).await);
+}
+
+// Rules H1, H3, H7, P2.
+#[tokio::test]
+async fn a_statement_is_carried_out_once_whatever_a_mysql_does() {
+    let database = mysql_with_table().await;
+    let cases: Vec<_> = FAULTS.into_iter().map(Case::at_write).collect();
+    assert_table("## MySQL: one statement", &rows(&MYSQL_STATEMENTS, &database, &cases).await);
+}
+
+// Rules H1, H7, H15, H16, P2.
+#[tokio::test]
+async fn a_transaction_is_committed_once_whatever_a_mysql_does() {
+    let database = mysql_with_table().await;
+    let before = FAULTS.into_iter().map(Case::at_write).map(of_transactions);
+    let cases: Vec<_> = before.chain(at_commit()).collect();
+    assert_table("## MySQL: a transaction", &rows(&MYSQL_TRANSACTIONS, &database, &cases).await);
 }

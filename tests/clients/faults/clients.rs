@@ -49,6 +49,9 @@ pub(crate) const HTTP2: [Tested; 4] = [
     Tested { name: "tonic 0.14", link: tonic014::link, connect: tonic },
 ];
 
+/// The client of gRPC.
+pub(crate) const GRPC: [Tested; 1] = [Tested { name: "tonic 0.14", link: tonic014::link, connect: tonic }];
+
 /// Returns the body of a request.
 fn body(method: &Method) -> &'static str {
     if method == Method::GET { "" } else { "{}" }

@@ -3,7 +3,7 @@
 
 mod clients;
 
-use clients::{AnyError, HTTP1, HTTP2, Link, Tested, timeout};
+use clients::{AnyError, GRPC, HTTP1, HTTP2, Link, Tested, timeout};
 use clients_tests::{Fault, FaultyServer, assert_table, classification, grouped};
 use futures_util::future::join_all;
 use http::Method;
@@ -84,7 +84,7 @@ async fn rows(clients: &'static [Tested], http2: bool, faults: &[Fault]) -> Vec<
     let mut seen = join_all(others.into_iter().map(cells)).await;
     seen.extend(join_all(endless.into_iter().map(cells)).await);
     seen.sort_by_key(|(fault, _)| faults.iter().position(|it| it == fault));
-    seen.into_iter().flat_map(|(fault, cells)| grouped(fault.text(), cells)).collect()
+    seen.into_iter().flat_map(|(fault, cells)| grouped(&fault.text(), cells)).collect()
 }
 
 /// One table is made at a time, because requests with short timeouts need an idle machine.
@@ -109,4 +109,12 @@ async fn a_write_is_carried_out_once_whatever_a_server_of_http_2_does() {
     let _turn = TURN.lock().await;
     install_tls();
     assert_table("## HTTP/2", &rows(&HTTP2, true, &Fault::HTTP2).await);
+}
+
+// Rules H6, H23, P2.
+#[tokio::test]
+async fn a_write_is_carried_out_once_whatever_a_proxy_answers_in_the_name_of_a_server_of_grpc() {
+    let _turn = TURN.lock().await;
+    install_tls();
+    assert_table("## gRPC behind a proxy", &rows(&GRPC, true, &Fault::PROXY).await);
 }

@@ -27,6 +27,30 @@ const CANCEL: u32 = 8;
 /// The head `:status: 200` and `content-type: application/grpc`, compressed by RFC 7541: two indexes, and a text with its length.
 const HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 
+/// The page of a proxy.
+const PAGE: &[u8] = b"<html><head><title>Bad Gateway</title></head></html>";
+
+/// Returns a compressed head with this status and these headers, whose texts have less than 127 bytes.
+///
+/// # Panics
+///
+/// If a text is longer.
+pub fn http2_head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
+    let literal = |head: &mut Vec<u8>, text: &str| {
+        head.push(u8::try_from(text.len()).expect("a short text"));
+        head.extend(text.bytes());
+    };
+    // The name `:status` is in the static table.
+    let mut head = vec![8];
+    literal(&mut head, &status.to_string());
+    for (name, value) in headers {
+        head.push(0);
+        literal(&mut head, name);
+        literal(&mut head, value);
+    }
+    head
+}
+
 /// The beginning of a gRPC message of 100 bytes.
 const HALF: &[u8] = b"\0\0\0\0\x64half";
 
@@ -88,6 +112,22 @@ fn react(connection: &mut TcpStream, fault: Fault, stream: u32) -> io::Result<bo
         Fault::GoAwayBelow => go_away(connection, stream - 1),
         Fault::GoAwayAbove => go_away(connection, stream),
         Fault::Stall => Ok(false),
+        Fault::Page(status) => {
+            let headers: &[_] = match status {
+                302 => &[("content-type", "text/html"), ("location", "/login")],
+                _ => &[("content-type", "text/html")],
+            };
+            send(connection, HEADERS, END_HEADERS, stream, &http2_head(status, headers))?;
+            send(connection, DATA, END_STREAM, stream, PAGE).map(|()| false)
+        }
+        Fault::Empty(status) => {
+            send(connection, HEADERS, END_HEADERS | END_STREAM, stream, &http2_head(status, &[])).map(|()| false)
+        }
+        Fault::CutBeforeTrailers => send(connection, HEADERS, END_HEADERS | END_STREAM, stream, HEAD).map(|()| false),
+        Fault::CutInMessage => {
+            half(connection)?;
+            send(connection, DATA, END_STREAM, stream, &[]).map(|()| false)
+        }
         _ => Ok(true),
     }
 }

@@ -16,6 +16,7 @@ use std::error::Error as _;
 use std::io;
 use std::time::Duration;
 
+const CONFLICT: Option<RetryErrorType> = Some(RetryErrorType::Conflict);
 const THROTTLING: Option<RetryErrorType> = Some(RetryErrorType::Throttling);
 const TIMEOUT: Option<RetryErrorType> = Some(RetryErrorType::Timeout);
 const SERVER: Option<RetryErrorType> = Some(RetryErrorType::ServerSide);
@@ -35,6 +36,28 @@ async fn the_code_in_the_body_comes_before_the_status() {
         (503, "", SERVER, true),
         (400, "RequestTimeout", TIMEOUT, true),
         (400, "RequestTimeTooSkewed", CLIENT, false),
+        (409, "OperationAborted", CONFLICT, true),
+        (409, "BucketNotEmpty", CLIENT, false),
+        (503, "SlowDownWrite", THROTTLING, true),
+        (500, "OperationTimedOut", TIMEOUT, true),
+        (500, "InternalError", SERVER, true),
+        (
+            403,
+            r#"{"error": {"errors": [{"domain": "usageLimits", "reason": "rateLimitExceeded"}], "code": 403}}"#,
+            THROTTLING,
+            true,
+        ),
+        (403, r#"{"error":{"errors":[{"reason":"userRateLimitExceeded"}]}}"#, THROTTLING, true),
+        (403, r#"{"error":{"errors":[{"reason":"quotaExceeded"}]}}"#, CLIENT, false),
+        (
+            403,
+            r#"{"error":{"errors":[{"reason":"forbidden","message":"\"reason\": \"rateLimitExceeded\""}]}}"#,
+            CLIENT,
+            false,
+        ),
+        (503, r#"{"error":{"errors":[{"reason" : "backendError"}],"code":503}}"#, SERVER, true),
+        (410, r#"{"error":{"errors":[{"reason":"backendError"}],"code":410}}"#, CLIENT, false),
+        (503, r#"{"error":{"code":"ServerBusy","message":"Egress is over the account limit."}}"#, THROTTLING, true),
         (400, "InvalidRequest", CLIENT, false),
     ] {
         let guard = test::begin();
@@ -47,6 +70,35 @@ async fn the_code_in_the_body_comes_before_the_status() {
         );
         assert_eq!(guard.only().classes, [class], "{status} {code}");
     }
+}
+
+// Rule H20.
+#[tokio::test]
+async fn a_code_in_a_header_is_read_also_for_a_head() {
+    for (status, headers, class) in [
+        (503, "x-ms-error-code: ServerBusy\r\n", THROTTLING),
+        (500, "x-ms-error-code: OperationTimedOut\r\n", TIMEOUT),
+        (503, "x-ms-error-code: InternalError\r\n", SERVER),
+        (409, "x-ms-error-code: CannotVerifyCopySource\r\nx-ms-copy-source-error-code: ServerBusy\r\n", THROTTLING),
+        (503, "x-ms-error-code: Unknown\r\n", SERVER),
+        (503, "x-ms-error-code: InternalError\r\nretry-after: 1\r\n", THROTTLING),
+        (409, "x-ms-copy-source-error-code: InternalError\r\n", SERVER),
+    ] {
+        let guard = test::begin();
+        let store = faulty(Fault::Refused(status, headers, ""), |_| true).await;
+        store.insert("key", "content");
+        client(&store).head(&key()).await.unwrap();
+        assert_eq!(guard.only().classes, [class], "{headers}");
+    }
+}
+
+// Rules E29, H20.
+#[tokio::test]
+async fn a_limit_in_the_headers_is_the_wait_of_a_code_that_is_throttling() {
+    let guard = test::begin();
+    let store = faulty(Fault::Refused(503, "ratelimit: \"a\";r=0;t=58\r\n", "SlowDown"), |_| true).await;
+    client(&store).put(&key(), PutPayload::new()).await.unwrap();
+    assert_eq!(guard.only().delays, [Duration::from_secs(58)]);
 }
 
 // Rule H20.

@@ -1,6 +1,7 @@
 //! How the errors of redis 1 are classified, with real servers. Each test starts its own.
 
 mod explored;
+mod kinds;
 mod manager;
 mod outages;
 mod programs;
@@ -168,6 +169,60 @@ async fn assert_transaction(connection: &mut MultiplexedConnection, expected: Cl
     assert_eq!((transaction.code(), redis1::classify(&transaction)), (Some("EXECABORT"), expected), "{transaction:?}");
 }
 
+/// Starts a server that gives this answer to each command after the first request, which sets the connection up.
+async fn answering(answer: &'static str) -> Client {
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // Two commands that name the client, then those of the test.
+        assert_ne!(stream.read(&mut [0; 1_000]).await.unwrap(), 0);
+        stream.write_all(b"+OK\r\n+OK\r\n").await.unwrap();
+        while stream.read(&mut [0; 1_000]).await.unwrap() > 0 {
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    Client::open(format!("redis://{address}/")).unwrap()
+}
+
+// Rule H8.
+#[tokio::test]
+async fn an_error_within_the_error_of_a_script_decides() {
+    let in_script = "-ERR Error running script (call to f_6b1b): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.\r\n";
+    for (answer, expected) in [
+        (in_script, NOT_EXECUTED),
+        ("-ERR Error running script (call to f_6b1b): @user_script:1: attempt to call a nil value\r\n", WRONG),
+        ("-ERR max number of clients reached\r\n", NOT_EXECUTED),
+        ("-REDIRECT 127.0.0.1:6380\r\n", UNSENT),
+        ("-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n", BROKEN),
+    ] {
+        let mut connection = answering(answer).await.get_multiplexed_async_connection().await.unwrap();
+        let error = failure(&mut connection, &["EVAL", "..", "0"]).await;
+        assert_eq!(redis1::classify(&error), expected, "{answer:?}: {error:?}");
+    }
+}
+
+// Rule H8.
+#[tokio::test]
+async fn a_command_that_was_unblocked_and_a_server_with_too_many_clients_are_not_the_clients_fault() {
+    let server = RedisServer::start(&[]);
+    let (mut blocked, mut other) = (server.connect().await, server.connect().await);
+    let id: i64 = command(&mut blocked, &["CLIENT", "ID"]).await.unwrap();
+    let waiting = tokio::spawn(async move { failure(&mut blocked, &["BLPOP", "queue", "0"]).await });
+    let id = id.to_string();
+    while command::<i64>(&mut other, &["CLIENT", "UNBLOCK", &id, "ERROR"]).await.unwrap() == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let error = waiting.await.unwrap();
+    assert_eq!((error.code(), redis1::classify(&error)), (Some("UNBLOCKED"), BROKEN), "{error:?}");
+
+    run(&mut other, &["CONFIG", "SET", "maxclients", "1"]).await;
+    let mut crowded = tokio::net::TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).await.unwrap();
+    let mut text = String::new();
+    crowded.read_to_string(&mut text).await.unwrap();
+    assert_eq!(table(text.strip_prefix('-').unwrap()), Some(NOT_EXECUTED), "{text}");
+}
+
 // Rule H8.
 #[tokio::test]
 async fn a_pipeline_has_executed_what_did_not_fail_and_a_refused_transaction_nothing() {
@@ -204,11 +259,12 @@ async fn connect_failure(address: &str) -> [RedisError; 2] {
     [failure, client.get_connection_with_timeout(SOON).map(drop).unwrap_err()]
 }
 
-// Rule H1.
+// Rules H1, H24.
 #[tokio::test]
 async fn a_refused_connection_and_an_unknown_host_are_safe_and_a_timeout_is_not_told_apart() {
     for error in connect_failure(&refused_address().to_string()).await {
         assert_eq!(redis1::classify(&error), UNSENT, "{error:?}");
+        assert!(!redis1::ClientError::from(error.clone()).is_outcome_unknown());
         let in_chain = anyhow::Error::from(error).context("while counting");
         assert_eq!(chain::first_known(&in_chain, redis1::link), Some(UNSENT));
         let policy = ChainPolicy::new().also(redis1::link);
@@ -225,6 +281,7 @@ async fn a_refused_connection_and_an_unknown_host_are_safe_and_a_timeout_is_not_
     }
 }
 
+// Rule H24.
 #[tokio::test]
 async fn a_stalled_server_is_a_timeout() {
     let server = RedisServer::start(&[]);
@@ -237,11 +294,12 @@ async fn a_stalled_server_is_a_timeout() {
 
     let error = failure(&mut connection, &["SET", "text", "1"]).await;
     assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
+    assert!(redis1::ClientError::from(error).is_outcome_unknown());
     let error = cmd("SET").arg("text").arg("2").query::<()>(&mut blocking).unwrap_err();
     assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
 }
 
-// Rule H3.
+// Rules H3, H24.
 #[tokio::test]
 async fn a_connection_that_broke_may_hide_an_executed_command() {
     let mut server = RedisServer::start(&[]);
@@ -264,6 +322,7 @@ async fn a_connection_that_broke_may_hide_an_executed_command() {
     let ((error, mut connection), (blocking_error, mut blocking)) = (waiting.await.unwrap(), blocked.join().unwrap());
     assert_eq!(redis1::classify(&error), BROKEN, "{error:?}");
     assert_eq!(redis1::classify(&blocking_error), BROKEN, "{blocking_error:?}");
+    assert!([error, blocking_error].map(redis1::ClientError::from).iter().all(redis1::ClientError::is_outcome_unknown));
 
     // These connections stay broken, after a restart too.
     server.restart(&[]);

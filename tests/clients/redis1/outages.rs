@@ -72,6 +72,7 @@ async fn a_count_after_an_outage_succeeds_although_connections_broke_meanwhile()
     server.kill();
     let broken = count(&cache, false, PATIENCE).await;
     assert_eq!((broken.attempts, broken.reason), (1, Some(RetryError::NotRetryable)), "{:?}", broken.outcome);
+    assert!(broken.outcome.is_err_and(|error| error.is_outcome_unknown()));
     let waiting = count(&cache, false, SHORT).await;
     assert!(waiting.outcome.as_ref().is_err_and(|error| error.timed_out().is_some()), "{:?}", waiting.outcome);
 

@@ -35,6 +35,18 @@ impl RedisServer {
         panic!("no redis-server listens: run these tests by .ci/servers")
     }
 
+    /// Starts a sentinel that watches the master `known` at this port.
+    #[allow(dead_code, reason = "not each program has sentinels")]
+    pub(crate) fn start_sentinel(master: u16) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let config = files.path().join("sentinel.conf");
+        std::fs::write(&config, format!("sentinel monitor known 127.0.0.1 {master} 1\n")).unwrap();
+        let config = config.to_str().unwrap();
+        let process = spawn_with(port, files.path(), &[config, "--sentinel"], &[]).expect("the port was free");
+        Self { port, files, process }
+    }
+
     /// Stops the server immediately, and starts it again with the data set that it saved last.
     pub(crate) fn restart(&mut self, options: &[&str]) {
         self.kill();
@@ -88,12 +100,18 @@ pub(crate) fn free_port() -> u16 {
 
 /// Starts a process and waits until it listens. Returns `None` if it ends instead.
 fn spawn(port: u16, files: &Path, options: &[&str]) -> Option<Child> {
+    spawn_with(port, files, &["--save", "", "--enable-debug-command", "yes"], options)
+}
+
+/// Starts a process with these first words, and waits until it listens. Returns `None` if it ends instead.
+fn spawn_with(port: u16, files: &Path, first: &[&str], options: &[&str]) -> Option<Child> {
     let program = std::env::var_os("RETRY_TEST_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
     // A server with a certificate listens with TLS only.
     let listen: &[&str] =
         if options.contains(&"--tls-cert-file") { &["--port", "0", "--tls-port"] } else { &["--port"] };
     let mut process = Command::new(program)
-        .args(["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes"])
+        .args(first)
+        .args(["--bind", "127.0.0.1"])
         .args(listen)
         .arg(port.to_string())
         .arg("--dir")

@@ -14,7 +14,7 @@ static API: StandardRetryStrategy = StandardRetryStrategy::new().backoff(BACKOFF
 #[retryable(strategy = API, idempotent = false)]
 async fn send(client: &Client, method: &Method, url: &str) -> Result<StatusCode, ClientError> {
     let response = client.request(method.clone(), url).send().await?.error_for_response().await;
-    Ok(response.map_err(|error| error.for_method(method))?.status())
+    Ok(response.map_err(|error| ClientError::from(error).for_method(method))?.status())
 }
 
 /// A server that answers once with this status and these headers, and then with a success.

@@ -7,10 +7,10 @@ use crate::module;
 use clients_tests::{BROKEN, CUT_SHORT, ERROR_STATUSES, Reaction, Server, refused_address};
 use retry_clients::llm;
 use retry_core::classify::{Classification, chain, http};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     RetryDirective, RetryErrorType, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy,
 };
+use retry_tower::RetryLayer;
 use std::time::Duration;
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
 

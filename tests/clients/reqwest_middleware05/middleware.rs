@@ -10,7 +10,7 @@ use reqwest::{Body, Method, Request, Response};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next};
 use reqwest_retry::RetryTransientMiddleware;
 use reqwest_retry::policies::ExponentialBackoff;
-use retry_clients::reqwest_middleware05::{self, RetryMiddleware};
+use retry_clients::reqwest_middleware05::{self, RetryMiddleware, response_policy};
 use retry_core::classify::http::idempotent_method;
 use retry_core::{RetryError, StandardRetryStrategy, TimeLimit, TimedOut, test};
 use std::io;
@@ -59,7 +59,8 @@ async fn the_method_decides_which_requests_are_sent_twice() {
 #[tokio::test]
 async fn a_function_decides_in_place_of_the_method() {
     let by_key = |request: &Request| request.headers().contains_key("idempotency-key");
-    let client = client(RetryMiddleware::new(&MANY).idempotent_with(by_key));
+    let client =
+        client(RetryMiddleware::new(&MANY).policy_with(move |request| response_policy().idempotent(by_key(request))));
     for (method, has_key) in [(Method::POST, true), (Method::POST, false), (Method::GET, true), (Method::GET, false)] {
         let server = Server::start_script([Reaction::Answer(500, "", ""), WELL]);
         let request = client.request(method, &server.url);
@@ -253,10 +254,12 @@ impl Middleware for Keys {
 #[tokio::test]
 async fn each_attempt_can_carry_the_key_of_its_operation() {
     let server = Server::start_script([Reaction::Answer(503, "", ""), Reaction::SendAndReset(""), WELL]);
-    let keyed = RetryMiddleware::new(&MANY).idempotent_with(|_| true).before_attempt(|request, context| {
-        let key = format!("{} {}", context.operation_id(), context.attempt());
-        request.headers_mut().insert("idempotency-key", key.parse().unwrap());
-    });
+    let keyed = RetryMiddleware::new(&MANY).policy_with(|_| response_policy().idempotent(true)).before_attempt(
+        |request, context| {
+            let key = format!("{} {}", context.operation_id(), context.attempt());
+            request.headers_mut().insert("idempotency-key", key.parse().unwrap());
+        },
+    );
     let keys = Arc::default();
     let client = ClientBuilder::new(builder().build().unwrap()).with(keyed).with(Keys(Arc::clone(&keys))).build();
     assert_eq!(client.post(&server.url).body("{}").send().await.unwrap().status(), 200);

@@ -1,5 +1,7 @@
 //! How the errors of sqlx 0.9 are classified, with the servers that `.ci/servers` starts.
 
+mod mysql;
+mod pooler;
 mod programs;
 mod transactions;
 
@@ -203,7 +205,9 @@ async fn a_refused_connection_and_an_unknown_host_are_safe() {
     let error = connect_failure(&to_primary().host(UNKNOWN_HOST)).await;
     assert_eq!(sqlx09::classify(&error), UNSENT, "{error:?}");
 
-    for (answer, expected) in [("", BROKEN), ("R\0", BROKEN), ("HTTP/1.1 400 Bad Request\r\n\r\n", BROKEN)] {
+    for (answer, expected) in
+        [("", BROKEN), ("R\0", BROKEN), ("T\0\0\0\x06\0\0", BROKEN), ("HTTP/1.1 400 Bad Request\r\n\r\n", BROKEN)]
+    {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {

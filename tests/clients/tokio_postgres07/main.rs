@@ -1,5 +1,6 @@
 //! How the errors of tokio-postgres 0.7 are classified, with the servers that `.ci/servers` starts.
 
+mod pooler;
 mod programs;
 mod transactions;
 
@@ -186,7 +187,7 @@ async fn a_refused_connection_and_an_unknown_host_are_safe_and_a_timeout_is_not_
     let error = connect_failure(&format!("{} connect_timeout=1", at(full.address()))).await;
     assert_eq!(tokio_postgres07::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
 
-    for (answer, expected) in [("", BROKEN), ("R\0", BROKEN), ("?\0\0\0\u{4}", FINAL)] {
+    for (answer, expected) in [("", BROKEN), ("R\0", BROKEN), ("T\0\0\0\x06\0\0", BROKEN), ("?\0\0\0\u{4}", FINAL)] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {

@@ -4,7 +4,7 @@ mod server;
 
 use clients_tests::{
     BROKEN, FINAL, Fault, FaultyServer, FullBacklog, LIMIT, REFUSED, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client,
-    assert_timed_out, refused_address,
+    assert_timed_out, http2_head, refused_address,
 };
 use retry_clients::codes::{self, grpc};
 use retry_clients::tonic014;
@@ -17,9 +17,11 @@ use server::{Asked, GrpcServer, ask, endpoint, failure, raw_server};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
+use tonic::metadata::{BinaryMetadataValue, MetadataMap, MetadataValue};
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_health::pb::health_client::HealthClient;
+use tonic_types::{ErrorDetails, StatusExt};
 
 /// A timeout that strikes in the tests that wait for it.
 const SOON: Duration = Duration::from_millis(200);
@@ -227,6 +229,160 @@ async fn a_server_that_stops_during_a_call_may_have_acted() {
     // The next call connects again, and nothing listens there.
     let status = ask(&client, Asked::default()).await.unwrap_err();
     assert_local(&status, Code::Unavailable, UNSENT);
+}
+
+/// Returns the status of a call that a proxy answers.
+async fn from_proxy(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Status {
+    let (head, body) = (http2_head(status, headers), body.to_vec());
+    failure(&endpoint(raw_server(move |stream| server::answer_as_proxy(stream, head.clone(), body.clone())).await))
+        .await
+}
+
+// Rules H6, H23.
+#[tokio::test]
+async fn a_page_of_a_proxy_is_classified_by_its_http_status() {
+    for (status, code) in [
+        (429, 14),
+        (502, 14),
+        (503, 14),
+        (504, 14),
+        (400, 13),
+        (401, 16),
+        (403, 7),
+        (404, 12),
+        (200, 2),
+        (301, 2),
+        (302, 2),
+        (408, 2),
+        (418, 2),
+        (499, 2),
+        (500, 2),
+        (501, 2),
+        (505, 2),
+        (520, 2),
+        (599, 2),
+    ] {
+        for body in [b"".as_slice(), b"<html>502 Bad Gateway</html>", b"no healthy upstream", b"\x1f\x8b\x08\0\0\0\0\0"]
+        {
+            for headers in [[].as_slice(), &[("content-type", "text/html")], &[("content-type", "application/grpc")]] {
+                let error = from_proxy(status, headers, body).await;
+                let is_cut = status == 200 && body.is_empty() && headers.first().is_some_and(|it| it.1 != "text/html");
+                let expected = if is_cut { BROKEN } else { grpc(code, None) };
+                assert_eq!(tonic014::classify(&error), expected, "{status} {headers:?} {error:?}");
+                let of_telemetry = if is_cut { BROKEN.idempotent(true) } else { codes::otlp(code, None) };
+                assert_eq!(tonic014::otlp(&error), of_telemetry, "{status} {headers:?} {error:?}");
+            }
+        }
+    }
+}
+
+// Rules H6, H23.
+#[tokio::test]
+async fn an_answer_that_ends_early_may_be_retried() {
+    let grpc_type = [("content-type", "application/grpc")];
+    let half = b"\0\0\0\0\x64half".as_slice();
+    for (body, code) in [(half, Code::Internal), (b"\0\0\0", Code::Internal), (b"", Code::Unknown)] {
+        assert_local(&from_proxy(200, &grpc_type, body).await, code, BROKEN);
+    }
+    // A page that is too short for tonic hides its status.
+    assert_local(&from_proxy(503, &[("content-type", "text/plain")], b"busy").await, Code::Internal, BROKEN);
+}
+
+// Rules H6, H23.
+#[tokio::test]
+async fn a_proxy_s_wait_is_the_delay() {
+    let page = b"<html></html>".as_slice();
+    let wait = |seconds| Some(Duration::from_secs(seconds));
+    for (headers, expected) in [
+        ([("retry-after", "7")].as_slice(), wait(7)),
+        (&[("retry-after", "6.5")], Some(Duration::from_millis(6500))),
+        (&[("retry-after", "soon")], None),
+        (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "8")], wait(8)),
+        (&[("ratelimit", "\"a\";r=0;t=58")], wait(58)),
+    ] {
+        for (status, body) in [(503, page), (503, b""), (429, page)] {
+            let error = from_proxy(status, headers, body).await;
+            assert_eq!(tonic014::classify(&error), BROKEN.with_retry_after(expected), "{headers:?} {error:?}");
+        }
+    }
+    // A server of gRPC can send them, too.
+    let limited = |headers: &[(&'static str, &'static str)]| {
+        let mut metadata = MetadataMap::new();
+        for (name, value) in headers {
+            metadata.insert(*name, MetadataValue::from_static(value));
+        }
+        tonic014::classify(&Status::with_metadata(Code::ResourceExhausted, "slow down", metadata))
+    };
+    assert_eq!(limited(&[("retry-after", "7")]), grpc(8, wait(7)));
+    assert_eq!(limited(&[("retry-after", "7"), ("grpc-retry-pushback-ms", "9000")]), grpc(8, wait(9)));
+    assert_eq!(limited(&[("ratelimit", "\"a\";r=0;t=58")]), grpc(8, wait(58)));
+    assert_eq!(limited(&[("ratelimit", "\"a\";r=1;t=58")]), grpc(8, None));
+    assert_eq!(limited(&[("retry-after", "soon")]), grpc(8, None));
+}
+
+/// Writes a `google.rpc.RetryInfo`, whose only field is a `Duration` with two numbers.
+fn retry_info(seconds: u64, nanos: u64) -> Vec<u8> {
+    let mut delay = Vec::new();
+    for (field, mut number) in [(0x08, seconds), (0x10, nanos)] {
+        delay.push(field);
+        while number >= 0x80 {
+            delay.push(number.to_le_bytes()[0] | 0x80);
+            number >>= 7;
+        }
+        delay.push(number.to_le_bytes()[0]);
+    }
+    [&[0x0a, u8::try_from(delay.len()).unwrap()], delay.as_slice()].concat()
+}
+
+// Rule H6.
+#[test]
+fn a_delay_can_be_in_the_metadata_alone() {
+    let judge = |code, bytes: &[u8], details: Option<Duration>| {
+        let mut metadata = MetadataMap::new();
+        metadata.insert_bin("google.rpc.retryinfo-bin", BinaryMetadataValue::from_bytes(bytes));
+        let details = ErrorDetails::with_retry_info(details);
+        tonic014::classify(&Status::with_error_details_and_metadata(code, "as asked", details, metadata))
+    };
+    // A `RetryInfo` with a `Duration` of 2 s and 500,000,000 ns.
+    let info = retry_info(2, 500_000_000);
+    assert_eq!(info, b"\x0a\x08\x08\x02\x10\x80\xca\xb5\xee\x01");
+    let info = info.as_slice();
+    let millis = |millis| Some(Duration::from_millis(millis));
+    assert_eq!(judge(Code::Aborted, info, None), grpc(10, millis(2500)));
+    assert_eq!(judge(Code::ResourceExhausted, info, None), grpc(8, millis(2500)));
+    assert_eq!(judge(Code::Unavailable, info, millis(9000)), grpc(14, millis(9000)));
+    assert_eq!(judge(Code::Unavailable, info, millis(1000)), grpc(14, millis(2500)));
+    for (seconds, nanos) in [(0, 1), (1, 999_999_999), (58, 0), (86_400, 17), (3_000_000_000, 5)] {
+        let delay = Duration::new(seconds, u32::try_from(nanos).unwrap());
+        assert_eq!(judge(Code::ResourceExhausted, &retry_info(seconds, nanos), None), grpc(8, Some(delay)));
+    }
+    for garbage in [b"".as_slice(), b"\x0a", b"\x0a\x08\x08", b"garbage", b"\xff\xff\xff"] {
+        assert_eq!(judge(Code::ResourceExhausted, garbage, None), grpc(8, None), "{garbage:?}");
+    }
+}
+
+// Rule H23.
+#[test]
+fn a_text_that_is_almost_tonic_s_own_says_nothing() {
+    let flag = "protocol error: received message with invalid compression flag: ";
+    let status = "(valid flags are 0 and 1) while receiving response with status:";
+    for (code, text) in [
+        (Code::Internal, format!("{flag}60 {status} 502x Bad Gateway")),
+        (Code::Internal, format!("{flag}60 {status} 5020 Bad Gateway")),
+        (Code::Internal, format!("{flag}600 {status} 502 Bad Gateway")),
+        (Code::Internal, format!("{flag}60 (valid flags are 0 and 1), while sending request")),
+        (Code::Internal, format!("upstream: {flag}60 {status} 502 Bad Gateway")),
+        (Code::Unknown, format!("{flag}60 {status} 502 Bad Gateway")),
+        (Code::NotFound, "Unexpected EOF decoding stream.".to_owned()),
+        (Code::Internal, "Unexpected EOF decoding stream".to_owned()),
+        (Code::Unknown, "grpc-status header missing, mapped from HTTP status code ".to_owned()),
+        (Code::Unknown, "grpc-status header missing, mapped from HTTP status code 50".to_owned()),
+        (Code::Unknown, "grpc-status header missing, mapped from HTTP status code abc".to_owned()),
+    ] {
+        assert_eq!(tonic014::classify(&Status::new(code, &text)), grpc(code.into(), None), "{text}");
+    }
+    let page = format!("{flag}60 {status} 502 Bad Gateway");
+    assert_eq!(tonic014::classify(&Status::new(Code::Internal, page)), BROKEN);
 }
 
 static SEARCH: StandardRetryStrategy = StandardRetryStrategy::new();

@@ -177,3 +177,39 @@ pub(crate) async fn answer_in_http_1(mut stream: TcpStream) -> io::Result<()> {
 pub(crate) async fn stall(mut stream: TcpStream) -> io::Result<()> {
     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(drop)
 }
+
+/// Answers each call with this head, these bytes and the end of the stream, as a proxy in front of a server does.
+pub(crate) async fn answer_as_proxy(mut stream: TcpStream, head: Vec<u8>, body: Vec<u8>) -> io::Result<()> {
+    const DATA: u8 = 0;
+    const HEADERS: u8 = 1;
+    const SETTINGS: u8 = 4;
+    // In SETTINGS, the flag is an acknowledgement.
+    const END_STREAM: u8 = 1;
+    const END_HEADERS: u8 = 4;
+
+    stream.read_exact(&mut [0; 24]).await?;
+    send(&mut stream, SETTINGS, 0, 0, &[]).await?;
+    loop {
+        let mut frame = [0; 9];
+        stream.read_exact(&mut frame).await?;
+        let mut payload = vec![0; u32::from_be_bytes([0, frame[0], frame[1], frame[2]]) as usize];
+        stream.read_exact(&mut payload).await?;
+        let (kind, flags) = (frame[3], frame[4]);
+        let id = u32::from_be_bytes([frame[5], frame[6], frame[7], frame[8]]);
+        if kind == SETTINGS && flags & END_STREAM == 0 {
+            send(&mut stream, SETTINGS, END_STREAM, 0, &[]).await?;
+        }
+        if (kind == DATA || kind == HEADERS) && flags & END_STREAM != 0 {
+            let end = if body.is_empty() { END_STREAM } else { 0 };
+            send(&mut stream, HEADERS, END_HEADERS | end, id, &head).await?;
+            if !body.is_empty() {
+                send(&mut stream, DATA, END_STREAM, id, &body).await?;
+            }
+        }
+    }
+}
+
+async fn send(stream: &mut TcpStream, kind: u8, flags: u8, id: u32, payload: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
+    stream.write_all(&[&length[1..], &[kind, flags], &id.to_be_bytes(), payload].concat()).await
+}

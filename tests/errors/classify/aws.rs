@@ -222,10 +222,36 @@ fn a_provider_that_sts_could_not_reach_may_be_asked_again() {
     assert!(!aws::is_clock_skew("IDPCommunicationError"));
 }
 
+// Rule E6.
+#[test]
+fn what_the_models_of_services_mark_as_retryable_is_retried_whatever_the_status() {
+    for (code, flags, status) in [
+        ("ThrottledRequestException", "throttling", 429),
+        ("ClientTimeoutException", "timeout", 408),
+        ("BulkLoadIdNotFoundException", "", 404),
+        ("ModelNotReadyException", "", 429),
+        ("ModelNotReadyException", "", 424),
+        ("S3Exception", "", 400),
+    ] {
+        let expected = verdict(Yes, flags, Client);
+        assert_eq!(aws::known_code(code), Some(expected), "{code}");
+        assert_eq!(aws::error_code(code, Some(status)), expected, "{code}");
+        assert_eq!(aws::error_code(&format!("ns#{code}:x"), Some(503)), expected.with_fault(Server), "{code}");
+    }
+    // Its mark contradicts its status, and means nothing in another service.
+    assert_eq!(aws::error_code("RangeNotSatisfiableException", Some(416)), verdict(No, "", Client));
+    assert_eq!(aws::error_code("ConflictException", Some(409)), verdict(No, "", Client));
+}
+
 // Rule E7.
 #[test]
 fn a_conflict_has_the_fault_other_whatever_the_status() {
-    for code in ["ConditionalRequestConflict", "TransactionConflictException"] {
+    for code in [
+        "ConditionalRequestConflict",
+        "OperationAborted",
+        "ReplicatedWriteConflictException",
+        "TransactionConflictException",
+    ] {
         let expected = verdict(Yes, "conflict", Other);
         assert_eq!(aws::known_code(code), Some(expected), "{code}");
         assert_eq!(aws::error_code(code, None), expected, "{code}");

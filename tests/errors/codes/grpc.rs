@@ -2,6 +2,7 @@
 
 use crate::classify::verdict;
 use crate::support::{millis, secs};
+use proptest::prelude::*;
 use retry_clients::codes::{grpc, grpc_pushback, otlp};
 use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
@@ -101,6 +102,19 @@ fn a_pushback_that_is_no_number_of_milliseconds_forbids_a_retry() {
     ];
     for text in invalid {
         assert_eq!(grpc_pushback(text), None, "{text:?}");
+    }
+}
+
+proptest! {
+    // Rule E14.
+    #[test]
+    fn a_pushback_is_read_exactly_or_forbids_a_retry(number in 0..=i32::MAX, other in any::<i64>(), text in any::<String>()) {
+        let wait = |number| Some(Duration::from_millis(number));
+        prop_assert_eq!(grpc_pushback(&number.to_string()), wait(u64::try_from(number).unwrap()));
+        let fits = i32::try_from(other).ok().and_then(|number| u64::try_from(number).ok());
+        prop_assert_eq!(grpc_pushback(&other.to_string()), fits.and_then(wait));
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        prop_assert!(is_number || grpc_pushback(&text).is_none(), "{:?}", text);
     }
 }
 

@@ -53,6 +53,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
         end: u64,
     },
     InvalidUtf8(FromUtf8Error),
+    #[retry(never)]
     InvalidNumber {
         text: String,
         source: ParseIntError,

@@ -1,6 +1,6 @@
 //! Tests of the accepted values of the headers that ask for a wait, and of the classification of whole responses.
 
-use super::oracle::{date, forms, number};
+use super::oracle::{date, forms, fraction, number};
 use crate::support::{millis, secs};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn a_response_s_headers_come_to_one_wait() {
     let date = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
     let until = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
     // The last column is whether the headers make a 503 throttling, and a 403, too.
-    let cases: [(&[_], Option<Duration>, bool); 24] = [
+    let cases: [(&[_], Option<Duration>, bool); 25] = [
         (&[], None, false),
         (&[date], None, false),
         (&[("retry-after", "7")], Some(secs(7)), true),
@@ -130,7 +130,8 @@ fn a_response_s_headers_come_to_one_wait() {
         // Milliseconds are finer than seconds.
         (&[("x-amz-retry-after", "1500"), ("retry-after", "7")], Some(millis(1500)), true),
         (&[("x-amz-retry-after", "9000"), ("retry-after", "7")], Some(secs(9)), true),
-        (&[("x-amz-retry-after", "-100"), ("retry-after", "1.5")], None, false),
+        (&[("x-amz-retry-after", "-100"), ("retry-after", "1.5")], Some(millis(1500)), true),
+        (&[("x-amz-retry-after", "-100"), ("retry-after", "1.5s")], None, false),
         (&[("x-amz-retry-after", "-100"), ("retry-after", "7")], Some(secs(7)), true),
         (&[("retry-after-ms", "5")], Some(millis(5)), true),
         (&[("x-ms-retry-after-ms", " 0\t")], Some(secs(0)), true),
@@ -180,7 +181,7 @@ fn a_limit_that_is_used_up_makes_a_403_throttling_and_its_reset_is_the_wait() {
     let now = UNIX_EPOCH + secs(1_800_000_000);
     let date = ("date", "Fri, 15 Jan 2027 07:59:50 GMT");
     let none = ("x-ratelimit-remaining", "0");
-    let cases: [(&[_], Option<Duration>, bool); 21] = [
+    let cases: [(&[_], Option<Duration>, bool); 26] = [
         (&[none], None, true),
         (&[("x-ratelimit-remaining", " 00 ")], None, true),
         (&[none, ("x-ratelimit-reset", "30")], Some(secs(30)), true),
@@ -204,7 +205,17 @@ fn a_limit_that_is_used_up_makes_a_403_throttling_and_its_reset_is_the_wait() {
         // Requests remain, or nothing says that none do.
         (&[("x-ratelimit-remaining", "1"), ("x-ratelimit-reset", "30")], None, false),
         (&[("x-ratelimit-reset", "30")], None, false),
-        (&[("ratelimit-remaining", "0"), ("ratelimit-reset", "30")], None, false),
+        // Milliseconds since 1970, a fraction, the time that is left, and another spelling.
+        (&[none, ("x-ratelimit-reset", "1800000030500")], Some(millis(30_500)), true),
+        (&[none, ("x-ratelimit-reset", "1800000030.5")], Some(millis(30_500)), true),
+        (
+            &[none, ("x-ratelimit-reset", "1800000030"), ("x-ratelimit-reset-after", "29.501")],
+            Some(millis(29_501)),
+            true,
+        ),
+        (&[("x-ratelimit-remaining", "0.0"), ("x-ratelimit-reset", "30")], Some(secs(30)), true),
+        (&[("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", "1800000030")], Some(secs(30)), true),
+        (&[("x-rate-limit-remaining", "0"), ("x-rate-limit-reset-after", "30"), none], Some(secs(30)), true),
     ];
     for (fields, wait, throttling) in cases {
         let headers = headers(fields);
@@ -225,6 +236,71 @@ fn a_limit_that_is_used_up_makes_a_403_throttling_and_its_reset_is_the_wait() {
     }
 }
 
+// Rules E19, E29.
+#[test]
+fn a_limit_in_the_headers_of_the_ietf_is_a_wait_if_the_response_is_throttling_and_nothing_else_asks_for_one() {
+    let now = UNIX_EPOCH + secs(1_800_000_000);
+    let older = ("ratelimit-remaining", "0");
+    let policy = ("ratelimit-policy", r#""volume";q=9000;w=60;qu="content-bytes""#);
+    let cases: [(&[_], Option<Duration>); 18] = [
+        (&[("ratelimit", r#""default";r=0;t=58"#)], Some(secs(58))),
+        (&[("ratelimit", r#""default";r=0"#)], None),
+        (&[("ratelimit", r#""default";r=1;t=58"#)], None),
+        (&[("ratelimit", r#""default";r=0;t=soon"#)], None),
+        (&[("ratelimit", r#""second";r=0;t=1, "day";r=0;t=60"#)], Some(secs(60))),
+        (&[("ratelimit", r#""day";r=0;t=60, "second";r=0;t=1"#)], Some(secs(60))),
+        (&[("ratelimit", r#""day";r=9;t=60, "second";r=0;t=1"#)], Some(secs(1))),
+        (&[("ratelimit", r#""default";r=0;t=1800000058"#)], Some(secs(58))),
+        (&[("ratelimit", "limit=10, remaining=0, reset=58")], Some(secs(58))),
+        // Nothing remains, whatever the unit of the limit.
+        (&[("ratelimit", r#""volume";r=0;t=58"#), policy], Some(secs(58))),
+        (&[older, ("ratelimit-reset", "58")], Some(secs(58))),
+        (&[older, ("ratelimit-reset", "1800000058")], Some(secs(58))),
+        (&[older], None),
+        (&[("ratelimit-remaining", "1"), ("ratelimit-reset", "58")], None),
+        (&[older, ("ratelimit-reset", "58"), ("ratelimit", r#""default";r=0;t=59"#)], Some(secs(59))),
+        (&[older, ("ratelimit-reset", "58"), ("retry-after", "7")], Some(secs(7))),
+        (&[older, ("ratelimit-reset", "58"), ("retry-after", "soon")], Some(secs(58))),
+        (
+            &[older, ("ratelimit-reset", "58"), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "7")],
+            Some(secs(7)),
+        ),
+    ];
+    for (fields, wait) in cases {
+        let headers = headers(fields);
+        for status in [429, 509, 529] {
+            let answer = response(StatusCode::from_u16(status).unwrap(), &headers, now);
+            assert_eq!(answer, statuses::status(status).with_retry_after(wait), "{status} {fields:?}");
+        }
+        let is_asked = fields.iter().any(|(name, value)| !name.starts_with("ratelimit") && *value != "soon");
+        let asked = if is_asked { wait } else { None };
+        assert_eq!(response_retry_after(&headers, now), asked, "{fields:?}");
+        for status in [404, 500] {
+            let answer = response(StatusCode::from_u16(status).unwrap(), &headers, now);
+            assert_eq!(answer, statuses::status(status).with_retry_after(asked), "{status} {fields:?}");
+        }
+    }
+}
+
+// Rule E1.
+#[test]
+fn a_413_is_safe_to_retry_only_after_the_wait_that_it_asks_for() {
+    let judge = |fields: &[(&'static str, &str)]| response(StatusCode::PAYLOAD_TOO_LARGE, &headers(fields), UNIX_EPOCH);
+    let safe = Classification::new(RetrySafety::Yes).with_fault(ErrorFault::Client);
+    assert_eq!(judge(&[("retry-after", "7")]), safe.with_retry_after(Some(secs(7))));
+    assert_eq!(judge(&[("retry-after-ms", "1500")]), safe.with_retry_after(Some(millis(1500))));
+    let limit = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "7")];
+    for (fields, wait) in [
+        ([].as_slice(), None),
+        (&[("retry-after", "soon")], None),
+        (&[("x-amz-retry-after", "7")], Some(millis(7))),
+        (&limit, Some(secs(7))),
+    ] {
+        assert_eq!(judge(fields), statuses::status(413).with_retry_after(wait), "{fields:?}");
+        assert_eq!(judge(fields).is_retry_safe(), RetrySafety::No, "{fields:?}");
+    }
+}
+
 #[test]
 fn an_exchange_is_judged_by_its_method_too() {
     let none = headers(&[]);
@@ -240,7 +316,7 @@ fn an_exchange_is_judged_by_its_method_too() {
 
 // Rules E3, E5.
 #[test]
-fn a_wait_in_a_header_must_consist_of_digits_only() {
+fn a_wait_in_a_header_consists_of_digits_and_one_in_seconds_may_have_a_fraction() {
     let wait = |text: &str| retry_after(text, None, UNIX_EPOCH);
     let most = "9".repeat(30);
     let valid = [("120", 120), ("0", 0), (" 120 ", 120), ("\t7", 7), ("007", 7), (most.as_str(), u64::MAX)];
@@ -248,11 +324,30 @@ fn a_wait_in_a_header_must_consist_of_digits_only() {
         assert_eq!(wait(text), Some(secs(number)), "{text:?}");
         assert_eq!(retry_after_millis(text), Some(millis(number)), "{text:?}");
     }
+    for (text, expected) in [
+        ("1.5", 1500),
+        (" 0.25\t", 250),
+        ("2.0", 2000),
+        ("0.0", 0),
+        ("007.1", 7100),
+        ("1.0001", 1001),
+        ("1.9991", 2000),
+        ("1.001000000000000000000000000000", 1001),
+        ("0.0000000000000000000000000000019", 1),
+    ] {
+        assert_eq!(wait(text), Some(millis(expected)), "{text:?}");
+        assert_eq!(retry_after_millis(text), None, "{text:?}");
+    }
+    assert_eq!(wait(&format!("{most}.5")), Some(Duration::MAX));
+    for text in ["1.", ".5", ".", "1.5.5", "1,5", "1.5s", "1.5e3", "1. 5", "1 .5", "-1.5", "+1.5", "1.+5", "1.\u{661}"]
+    {
+        assert_eq!(wait(text), None, "{text:?}");
+    }
     let malformed = [
-        "-1", "+1", "1.5", "1e3", "120s", "", " ", "1, 2", "1,2", "120, 120", "1 2", "0x10", "1_000", "inf", "NaN",
+        "-1", "+1", "1e3", "120s", "", " ", "1, 2", "1,2", "120, 120", "1 2", "0x10", "1_000", "inf", "NaN",
         "\u{661}2", "\u{a0}1", "1\n", "1\0", "soon", "invalid",
     ];
-    assert_eq!(malformed.len(), 21);
+    assert_eq!(malformed.len(), 20);
     for text in malformed {
         assert_eq!(wait(text), None, "{text:?}");
         assert_eq!(retry_after_millis(text), None, "{text:?}");
@@ -273,12 +368,13 @@ proptest! {
 
     // Rules E3, E5.
     #[test]
-    fn a_wait_is_accepted_if_and_only_if_it_is_digits(
-        text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],
+    fn a_wait_is_accepted_if_and_only_if_it_is_a_number(
+        text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[ \t]{0,2}[0-9]{0,20}\\.[0-9]{0,9}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],
         response_date in proptest::option::of(any::<String>()),
     ) {
         let number = number(&text);
-        prop_assert_eq!(retry_after(&text, response_date.as_deref(), UNIX_EPOCH), number.map(secs));
+        let seconds = number.map(secs).or_else(|| fraction(&text));
+        prop_assert_eq!(retry_after(&text, response_date.as_deref(), UNIX_EPOCH), seconds);
         prop_assert_eq!(retry_after_millis(&text), number.map(Duration::from_millis));
     }
 

@@ -4,6 +4,8 @@
 //! The tests and the fuzz target compare the real parser with it. The fuzz target includes this file by its path, so it
 //! must not use anything else of this crate.
 
+use std::time::Duration;
+
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -13,6 +15,21 @@ pub(crate) fn number(value: &str) -> Option<u64> {
     let accepted = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
     accepted.then(|| {
         digits.bytes().fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+    })
+}
+
+/// Returns a number of seconds with a fraction, rounded up to a millisecond, or `None` if the value is in another form.
+pub(crate) fn fraction(value: &str) -> Option<Duration> {
+    let text = trim(value);
+    let is_in_form = text.split('.').count() == 2
+        && text.split('.').all(|part| !part.is_empty() && part.chars().all(|digit| digit.is_ascii_digit()));
+    is_in_form.then(|| {
+        let (whole, places) = text.split_at(text.find('.').unwrap_or_default());
+        let Ok(whole) = whole.parse() else { return Duration::MAX };
+        let padded = format!("{}000", &places[1..]);
+        let (millis, rest) = padded.split_at(3);
+        let cut = u64::from(rest.contains(|digit| digit != '0'));
+        Duration::from_secs(whole).saturating_add(Duration::from_millis(millis.parse::<u64>().unwrap_or(0) + cut))
     })
 }
 

@@ -76,14 +76,34 @@ fn the_older_headers_hold_numbers_and_a_large_time_is_a_point_in_time() {
         ("50", Some("1000000000"), limit(50, 1_000_000_000)),
         ("50", Some("1000000001"), limit(50, 0)),
         ("50", Some("1800003600"), limit(50, 3600)),
+        ("50", Some("1800003600.25"), limit(50, 3601)),
+        ("50", Some("29.001"), limit(50, 30)),
+        ("50", Some("1800003600000"), limit(50, 3600)),
+        ("50", Some("1800003600001"), limit(50, 3601)),
+        ("50", Some("1831622400"), limit(50, 31_622_400)),
+        ("599.9", Some("30"), limit(599, 30)),
+        // More than a year away, or in another unit.
+        ("50", Some("1831622401"), limit(50, None)),
+        ("50", Some("100000000000"), limit(50, None)),
+        ("50", Some("100000000001"), limit(50, 0)),
+        ("50", Some("1831622400001"), limit(50, None)),
+        ("50", Some("1800003600000000"), limit(50, None)),
+        ("50", Some("1800003600000000000"), limit(50, None)),
+        ("50", Some("99999999999999999999999999"), limit(50, None)),
+        ("50", Some("99999999999999999999999999.5"), limit(50, None)),
+        ("50", Some("1."), limit(50, None)),
+        ("5.", Some("30"), None),
         ("-1", Some("30"), None),
         ("", Some("30"), None),
         ("5 of 10", None, None),
     ] {
         assert_eq!(rate_limit_remaining(remaining, reset, now), expected, "{remaining} {reset:?}");
     }
-    let before_1970 = UNIX_EPOCH - secs(5);
-    assert_eq!(rate_limit_remaining("1", Some("1000000001"), before_1970), limit(1, 1_000_000_001));
+    // A clock that was never set.
+    for clock in [UNIX_EPOCH - secs(5), UNIX_EPOCH] {
+        assert_eq!(rate_limit_remaining("1", Some("1000000001"), clock), limit(1, None));
+        assert_eq!(rate_limit_remaining("1", Some("30"), clock), limit(1, 30));
+    }
 }
 
 fn read(headers: &[(&'static str, &'static str)], now: SystemTime) -> Option<RateLimit> {
@@ -161,15 +181,19 @@ fn a_time_of_reset_counts_from_the_date_of_the_response() {
     // 1,800,000,000 seconds since 1970. The client's clock is ten minutes slow.
     let date = ("date", "Fri, 15 Jan 2027 08:00:00 GMT");
     let now = UNIX_EPOCH + secs(1_799_999_400);
-    for name in ["x-ratelimit", "ratelimit"] {
+    for name in ["x-ratelimit", "x-rate-limit", "ratelimit"] {
         let (remaining, reset) = match name {
             "ratelimit" => ("ratelimit-remaining", "ratelimit-reset"),
+            "x-rate-limit" => ("x-rate-limit-remaining", "x-rate-limit-reset"),
             _ => ("x-ratelimit-remaining", "x-ratelimit-reset"),
         };
         let headers = [(remaining, "5"), (reset, "1800000030"), date];
         assert_eq!(read(&headers, now), limit(5, 30), "{name}");
         assert_eq!(read(&headers[..2], now), limit(5, 630), "{name}");
     }
+    let list = [("ratelimit", "\"a\";r=5;t=1800000030"), date];
+    assert_eq!(read(&list, now), limit(5, 30));
+    assert_eq!(read(&list[..1], now), limit(5, 630));
 }
 
 // Rule E17.
@@ -190,6 +214,16 @@ fn of_the_headers_of_a_response_the_newest_that_is_well_formed_counts() {
         "a list in two lines"
     );
     assert_eq!(read(&[oldest[0], older, older]), limit(30, None), "a header that must be there once");
+    let dashed = [("x-rate-limit-remaining", "20"), ("x-rate-limit-reset", "7")];
+    assert_eq!(read(&dashed), limit(20, 7));
+    assert_eq!(read(&[oldest, dashed].concat()), limit(30, 9));
+    assert_eq!(
+        read(&[oldest[0], oldest[1], ("x-ratelimit-reset-after", "8.2")]),
+        limit(30, 9),
+        "the time that is left"
+    );
+    assert_eq!(read(&[oldest[0], oldest[1], ("x-ratelimit-reset-after", "soon")]), limit(30, 9));
+    assert_eq!(read(&[("ratelimit", "\"a\";r=5;t=6, \"b\";r=5;t=9, \"c\";r=5")]), limit(5, 9), "the last reset");
 }
 
 #[test]

@@ -256,3 +256,21 @@ fn a_chain_policy_says_whether_the_operation_may_be_executed_twice_if_that_was_s
     }
     assert_eq!((says(ChainPolicy::new()), says(whole(ChainPolicy::new()))), (None, None));
 }
+
+// Rule P8.
+#[test]
+fn an_error_without_a_known_link_means_what_otherwise_says() {
+    let unknown = AnyError::from(Answered(404));
+    let evaluated = |policy: ChainPolicy, error: &AnyError| policy.evaluate_error(error);
+    assert_eq!(evaluated(ChainPolicy::new(), &unknown), RetryDirective::fail(Some(RetryErrorType::Unknown)));
+    let no = ChainPolicy::new().otherwise(Classification::new(RetrySafety::No));
+    assert_eq!(evaluated(no, &unknown), RetryDirective::fail(Some(RetryErrorType::Other)));
+    let maybe = ChainPolicy::new().otherwise(Classification::new(RetrySafety::Maybe));
+    assert_eq!(evaluated(maybe.idempotent(true), &unknown), RetryDirective::retry(RetryErrorType::Other));
+    assert_eq!(evaluated(maybe, &unknown), RetryDirective::fail(Some(RetryErrorType::Other)));
+    // Known links go first, wherever `otherwise` stands.
+    let busy = RetryDirective::retry(RetryErrorType::Throttling).after(Some(secs(7)));
+    assert_eq!(evaluated(no.also(chain::typed::<Busy>), &AnyError::from(Busy)), busy);
+    let refused = AnyError::from(io::Error::from(ErrorKind::ConnectionRefused));
+    assert!(matches!(evaluated(no, &refused), RetryDirective::Retry { .. }));
+}

@@ -46,6 +46,7 @@ async fn each_failure_comes_with_its_error_and_the_delay_and_the_last_one_with_t
             delay: secs(3),
             delay_source: DelaySource::RetryAfter,
             quota: Some(495),
+            quota_capacity: Some(500),
             quota_mode: None,
             send_rate: None,
         }
@@ -54,7 +55,15 @@ async fn each_failure_comes_with_its_error_and_the_delay_and_the_last_one_with_t
     let (reason, error_type) = (RetryError::MaxAttempts, Some(RetryErrorType::Timeout));
     assert_eq!(
         stopped.kind,
-        EventKind::Stopped { reason, error_type, waiting: None, quota: Some(495), quota_mode: None, send_rate: None }
+        EventKind::Stopped {
+            reason,
+            error_type,
+            waiting: None,
+            quota: Some(495),
+            quota_capacity: Some(500),
+            quota_mode: None,
+            send_rate: None
+        }
     );
 }
 
@@ -116,7 +125,15 @@ async fn a_cut_attempt_is_a_failure_and_so_is_the_end_of_the_time() {
     let (reason, quota) = (RetryError::MaxTime, Some(490));
     assert_eq!(
         told[1].1,
-        EventKind::Stopped { reason, error_type: None, waiting: None, quota, quota_mode: None, send_rate: None }
+        EventKind::Stopped {
+            reason,
+            error_type: None,
+            waiting: None,
+            quota,
+            quota_capacity: Some(500),
+            quota_mode: None,
+            send_rate: None
+        }
     );
 }
 

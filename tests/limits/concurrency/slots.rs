@@ -5,11 +5,10 @@ use crate::script::{Error, SAFE};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
 use retry_core::limit::{FailedSend, SendLimiter};
-use retry_core::strategy::{ConcurrencyRetryToken, LimitedRetryStrategy, Ready};
+use retry_core::strategy::{LimitedRetryStrategy, Ready};
 use retry_core::time::Timestamp;
-use retry_core::{
-    Clock, ConcurrencyRetryStrategy, Failure, RetryStrategy, StandardRetryStrategy, Success, retry, retry_blocking,
-};
+use retry_core::{Clock, Failure, RetryStrategy, StandardRetryStrategy, Success, retry, retry_blocking};
+use retry_limits::{ConcurrencyRetryStrategy, ConcurrencyRetryToken, Pair};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -189,7 +188,7 @@ fn a_token_outlives_its_strategy() {
 #[test]
 fn two_windows_in_a_pair_lose_no_slot() {
     let (first, second) = (limited_to(2), limited_to(1));
-    let pair = (first.limiter(), second.limiter());
+    let pair = Pair(first.limiter(), second.limiter());
     let strategy = LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), pair);
     let clock = at_start();
     let mut tokens = [(); 3].map(|()| strategy.acquire_initial_token(&clock).unwrap());

@@ -4,7 +4,8 @@ use super::{Outcome, RECHECK, at_start, begin, fill, in_flight, limited_to, succ
 use crate::script::Error;
 use crate::support::{Wakes, millis, poll_once, secs};
 use retry_core::strategy::{LazyWaker, Ready};
-use retry_core::{ConcurrencyRetryStrategy, Event, EventKind, Observer, RetryStrategy, retry, retryable};
+use retry_core::{Event, EventKind, Observer, RetryStrategy, retry, retryable};
+use retry_limits::ConcurrencyRetryStrategy;
 use std::cell::RefCell;
 use std::sync::{Arc, mpsc};
 use std::task::Waker;

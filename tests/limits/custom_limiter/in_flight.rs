@@ -125,6 +125,10 @@ impl RetryStrategy for InFlight {
         self.retries.quota_level()
     }
 
+    fn full_quota_level(&self) -> Option<u32> {
+        self.retries.full_quota_level()
+    }
+
     fn quota_mode(&self) -> Option<QuotaMode> {
         self.retries.quota_mode()
     }

@@ -4,9 +4,9 @@ use super::{at_a_hundred, at_a_hundred_over, held_by, standard, throttled};
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::http::RateLimit;
 use retry_core::limit::SendLimiter;
-use retry_core::strategy::PacedRetryToken;
 use retry_core::time::Timestamp;
-use retry_core::{Failure, PacedRetryStrategy, RetryStrategy, RetryToken, Success};
+use retry_core::{Failure, RetryStrategy, RetryToken, Success};
+use retry_limits::{PacedRetryStrategy, PacedRetryToken};
 use std::time::Duration;
 
 fn begin(strategy: &PacedRetryStrategy, clock: &ByHand) -> PacedRetryToken {
@@ -316,11 +316,14 @@ fn answers_that_came_before_a_pause_say_nothing_about_the_time_after_it() {
             strategy.record_success(token, &Success::default(), &clock).unwrap();
         }
         clock.advance(pause);
-        let mut token = begin(&strategy, &clock);
-        while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
-            clock.advance(wait);
+        // After a pause, the third throttling in a row counts.
+        for _ in 0..if pause.is_zero() { 1 } else { 3 } {
+            let mut token = begin(&strategy, &clock);
+            while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+                clock.advance(wait);
+            }
+            drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
         }
-        drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
         rates.push(strategy.send_rate());
     }
     let [Some(at_once), Some(after_a_pause)] = rates[..] else { panic!("{rates:?}") };

@@ -2,8 +2,8 @@
 
 mod bounds;
 
-use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
+use retry_limits::GoodputEstimator;
 use std::time::Duration;
 
 fn at(millis: u64) -> Timestamp {
@@ -476,20 +476,34 @@ fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
     assert_close(after(earlier), 60.0);
 }
 
-// Rules L5, L28.
+// Rules L28, L62.
 #[test]
-fn after_a_second_a_silence_is_measured() {
-    // The first one in a row is that at 2000 ms, and the last one within a second after it is that at 2760 ms, or at 3000 ms.
-    for (first, last) in [(2010, 2.76), (2000, 3.0)] {
-        let mut estimator = tracking_a_limit_of(60);
-        for time in (first..10_000).step_by(250) {
+fn a_server_that_rejected_everything_for_long_was_closed_and_may_have_saved_up_a_burst() {
+    let closed = |limit: u32, until: u64| {
+        let mut estimator = tracking_a_limit_of(limit);
+        for time in (2010..until).step_by(100) {
             estimator.reject(at(time));
         }
-        estimator.accept(at(10_500), 60);
-        estimator.reject(at(10_600));
-        let goodput = 60.0 / (10.6 - last);
-        assert_close(estimator.estimate().unwrap(), (60.0 * goodput + 4.0 * 2.0 * goodput) / 64.0);
-    }
+        estimator.accept(at(until), 1);
+        estimator
+    };
+    // The time of a second is measured. The first rejection in a row is that at 2010 ms, and the last one is that at 2910 ms.
+    let mut estimator = closed(60, 3000);
+    estimator.accept(at(3400), 59);
+    estimator.reject(at(3500));
+    assert!(estimator.estimate().unwrap() > 62.0, "{:?}", estimator.estimate());
+    // A longer one is not, and the rate returns as after a cut. What was saved up raises no estimate.
+    let mut estimator = closed(60, 9000);
+    assert_close(estimator.estimate().unwrap(), 60.0);
+    assert_close(estimator.rate(at(9000)), 42.0);
+    estimator.accept(at(9500), 200);
+    assert_close(estimator.rate(at(11_000)), 60.0);
+    estimator.reject(at(11_000));
+    assert_close(estimator.estimate().unwrap(), 60.0);
+    // Within 1.5 s, a limit of 5 per second promises 7 requests, which prove nothing.
+    let mut estimator = closed(5, 3500);
+    estimator.reject(at(3600));
+    assert!(estimator.estimate().unwrap() < 4.0, "{:?}", estimator.estimate());
 }
 
 // Rules L5, L29.

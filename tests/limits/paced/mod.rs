@@ -3,16 +3,17 @@
 
 mod edges;
 mod estimator;
+mod in_time;
+mod own;
 mod reports;
 mod told;
 
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::limit::Rejections;
-use retry_core::strategy::PacedRetryToken;
 use retry_core::{
-    Failure, Jitter, PacedRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    RetryToken, StandardRetryStrategy, Success, retry,
+    Failure, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Success, retry,
 };
+use retry_limits::{PacedRetryStrategy, PacedRetryToken, Rejections};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;

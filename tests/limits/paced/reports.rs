@@ -3,7 +3,8 @@
 use super::throttled;
 use crate::support::{ByHand, millis, secs};
 use retry_core::classify::http::RateLimit;
-use retry_core::{PacedRetryStrategy, RetryStrategy, Success};
+use retry_core::{RetryStrategy, Success};
+use retry_limits::PacedRetryStrategy;
 
 /// Sends requests for some seconds as fast as the strategy permits, but at most one in a millisecond. Each takes 20 ms. The
 /// server reports what remains at the second. Returns the number of requests.

@@ -2,8 +2,9 @@
 
 use super::{millis, secs, throttled};
 use crate::support::ByHand;
-use retry_core::strategy::PacedRetryToken;
-use retry_core::{PacedRetryStrategy, RetryStrategy, Success};
+use retry_core::strategy::LimitedRetryStrategy;
+use retry_core::{RetryStrategy, StandardRetryStrategy, Success};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, PacedRetryToken};
 use std::panic::catch_unwind;
 use std::time::Duration;
 
@@ -242,4 +243,85 @@ fn a_rate_that_is_no_rate_panics_in_the_builder() {
     for rate in [0.001, 1e-3, f64::MAX] {
         drop(PacedRetryStrategy::new().max_rate(rate).initial_rate(rate));
     }
+}
+
+// Rules L55, L60.
+#[test]
+fn the_first_operations_use_a_told_burst_and_the_next_ones_the_rate() {
+    for (limit, burst, usable) in [(100.0, 100, 97), (50.0, 200, 194), (10.0, 5, 4), (3_500.0, 3_500, 3_395)] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new().max_rate(limit).burst(burst);
+        for _ in 0..3 {
+            let sent = sends(&strategy, &clock, secs(2), Duration::ZERO);
+            let at_once = sent.iter().filter(|at| **at == 0).count();
+            assert_eq!(at_once, usable, "{limit}/s, burst {burst}");
+            #[expect(clippy::cast_precision_loss, reason = "a small number")]
+            let later = (sent.len() - at_once) as f64;
+            assert!((later - 2.0 * limit).abs() <= 1.0, "{later} at {limit}/s");
+            // A client that did nothing has the burst again.
+            clock.advance(secs(60));
+        }
+    }
+}
+
+// Rule L55.
+#[test]
+fn a_told_burst_of_one_is_none_and_without_a_limit_it_has_no_effect() {
+    let clock = ByHand::at(secs(1000));
+    let sent = |strategy: PacedRetryStrategy| sends(&strategy, &clock, secs(1), Duration::ZERO).len();
+    for burst in [0, 1] {
+        assert_eq!(
+            sent(PacedRetryStrategy::new().max_rate(100.0).burst(burst)),
+            sent(PacedRetryStrategy::new().max_rate(100.0))
+        );
+    }
+    assert_eq!(sent(PacedRetryStrategy::new().burst(500)), sent(PacedRetryStrategy::new()));
+}
+
+// Rule L55.
+#[test]
+fn a_rejection_shows_that_a_told_burst_is_used_up_and_a_lower_limit_has_none() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().max_rate(100.0).burst(100);
+    accept_together(&strategy, &clock, 20);
+    reject(&strategy, &clock);
+    let sent = sends(&strategy, &clock, millis(50), Duration::ZERO);
+    assert!(sent.len() <= 6, "{} in 50 ms", sent.len());
+    // From the eleventh rejection on, the limit is lower than the user said.
+    for _ in 0..30 {
+        accept_together(&strategy, &clock, 1);
+        reject(&strategy, &clock);
+    }
+    clock.advance(secs(60));
+    let sent = sends(&strategy, &clock, millis(100), Duration::ZERO);
+    assert!(sent.iter().filter(|at| **at == 0).count() <= 5, "{sent:?}");
+}
+
+// Rule L55.
+#[test]
+fn a_told_burst_of_weights_is_a_sum() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = LimitedRetryStrategy::with_limiter(
+        StandardRetryStrategy::new(),
+        PacedLimiter::of_weights().max_rate(1_000.0).burst(5_000),
+    );
+    let mut sent = 0;
+    for _ in 0..200 {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.weigh(&mut token, 100);
+        sent += u32::from(strategy.ready(&mut token, &clock, None).wait().is_none());
+        strategy.release(token);
+    }
+    // What is released without an attempt is given back, so each of them is sent.
+    assert_eq!(sent, 200);
+    let mut tokens = Vec::new();
+    loop {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.weigh(&mut token, 100);
+        if strategy.ready(&mut token, &clock, None).wait().is_some() {
+            break;
+        }
+        tokens.push(token);
+    }
+    assert_eq!(tokens.len(), 48, "3 % of 5,000 are kept back");
 }

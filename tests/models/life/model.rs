@@ -5,8 +5,8 @@ mod answers;
 use super::Step;
 use super::rules::Rules;
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::config::{ConfiguredStrategy, ConfiguredToken, RetryMode};
-use retry_core::{Failure, Jitter, RetryConfig, RetrySafety, RetryStrategy, StandardRetryStrategy};
+use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
+use retry_core::{Failure, Jitter, RetrySafety, RetryStrategy, StandardRetryStrategy};
 use std::time::Duration;
 
 /// An operation, and what it has of a limiter.

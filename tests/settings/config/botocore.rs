@@ -1,7 +1,7 @@
 //! Comparison with botocore: the shared config file is read in the same way, except for documented differences.
 
-use retry_core::config::RetryMode;
-use retry_core::{ConfigError, InvalidSetting, RetryConfig};
+use retry_config::{ConfigError, RetryConfig, RetryMode};
+use retry_core::InvalidSetting;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -97,7 +97,7 @@ fn setting(
 
 /// Returns the names in the first column of the table of differences.
 fn documented_differences() -> BTreeSet<&'static str> {
-    let table = include_str!("../../../retry-core/src/config/environment.rs")
+    let table = include_str!("../../../retry-config/src/environment.rs")
         .split_once("/// | in the file | botocore | here |\n    /// |---|---|---|\n")
         .map_or("", |(_, table)| table);
     let rows = table.lines().map_while(|line| line.trim_start().strip_prefix("/// |"));

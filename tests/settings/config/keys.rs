@@ -1,10 +1,10 @@
 //! Each key with good and bad values, from a file and from a variable, and what it does to a strategy.
 
 use crate::support::{millis, secs};
-use retry_core::config::{ConfiguredStrategy, RetryMode};
-use retry_core::limit::Rejections;
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::strategy::{HintJitter, HintLimit, Refund};
-use retry_core::{BackoffStrategy, Jitter, RetryConfig, RetryErrorType, StandardRetryStrategy};
+use retry_core::{BackoffStrategy, Jitter, RetryErrorType, StandardRetryStrategy};
+use retry_limits::Rejections;
 use serde_json::{Value, json};
 
 type Check = fn(&ConfiguredStrategy) -> bool;
@@ -78,6 +78,15 @@ fn rows() -> Vec<Row> {
             ],
             bad: &["5", "none", "Unlimited", "", "-1s", "2min"],
             expected: "unlimited, or a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms",
+        },
+        Row {
+            key: "hint_replaces_backoff",
+            good: vec![
+                (json!(true), |s| s.settings().hint_replaces_backoff),
+                (json!("false"), |s| !s.settings().hint_replaces_backoff),
+            ],
+            bad: &["yes", "1", "", "True"],
+            expected: "true or false",
         },
         Row {
             key: "hint_limit",
@@ -215,6 +224,7 @@ fn rows() -> Vec<Row> {
                 (json!("0.5"), |s| s.paced_max_rate() == Some(0.5)),
             ],
         ),
+        number("paced.burst", vec![(json!(200), |s| s.paced_burst() == 200), (json!("0"), |s| s.paced_burst() == 0)]),
         rate("paced.initial_rate", vec![(json!(12.5), |s| s.paced_initial_rate() == Some(12.5))]),
     ]
 }
@@ -224,7 +234,7 @@ fn document(key: &str, value: Value) -> Value {
     key.rsplit('.').fold(value, |inner, name| json!({ name: inner }))
 }
 
-fn from_file(key: &str, value: Value) -> Result<RetryConfig, retry_core::ConfigError> {
+fn from_file(key: &str, value: Value) -> Result<RetryConfig, retry_config::ConfigError> {
     let mut document = document(key, value);
     // A refill needs both of its keys.
     if let Some(refill) = document.pointer_mut("/quota/refill") {
@@ -238,7 +248,7 @@ fn from_file(key: &str, value: Value) -> Result<RetryConfig, retry_core::ConfigE
     from_toml
 }
 
-fn from_variable(key: &str, value: &str) -> Result<RetryConfig, retry_core::ConfigError> {
+fn from_variable(key: &str, value: &str) -> Result<RetryConfig, retry_config::ConfigError> {
     let name = |key: &str| format!("STORE_RETRY_{}", key.to_uppercase().replace('.', "_"));
     let mut variables = vec![(name(key), value)];
     if key.starts_with("quota.refill") {
@@ -276,6 +286,7 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!((strategy.paced_ramp(), strategy.paced_max_throttled_time()), (true, secs(300)));
             assert_eq!(strategy.paced_rejections(), Rejections::Throttling);
             assert_eq!((strategy.paced_max_rate(), strategy.paced_initial_rate()), (None, None));
+            assert_eq!(strategy.paced_burst(), 1);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::CLOCK;
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
-use retry_core::config::{ConfiguredStrategy, ConfiguredToken, RetryMode};
+use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
 use retry_core::strategy::{Ready, Refund, RetryCosts};
 use retry_core::test::begin;
 use retry_core::{
-    Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success,
-    TokenBucket, retry, retry_blocking,
+    Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
+    retry, retry_blocking,
 };
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,11 +2,11 @@
 
 use super::live::mode;
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::strategy::Ready;
 use retry_core::{
-    Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success,
-    TokioTimer, retry,
+    Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokioTimer,
+    retry,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

@@ -2,15 +2,15 @@
 
 use super::{CLOCK, variables};
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_config::{ConfigError, ConfiguredStrategy, RetryConfig, RetryMode, RetryPreset};
 use retry_core::backoff::LinearBackoff;
-use retry_core::config::{ConfiguredStrategy, RetryMode, RetryPreset};
 use retry_core::quota::NoQuota;
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ConfigError, ExponentialBackoff, Failure, Jitter,
-    PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, Success, TokenBucket,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
 };
+use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Files;
 use crate::support::run_in_a_process;
-use retry_core::RetryConfig;
+use retry_config::RetryConfig;
 
 /// Prints the settings of the environment to standard error, which the test harness does not use.
 #[test]

@@ -2,11 +2,9 @@
 
 use super::CLOCK;
 use crate::support::{ByHand, Failed, secs};
-use retry_core::config::{ConfigSource, ConfiguredStrategy, QuotaKind};
+use retry_config::{ConfigError, ConfigSource, ConfiguredStrategy, QuotaKind, RetryConfig};
 use retry_core::quota::{EvidenceQuota, NoQuota, QuotaMode};
-use retry_core::{
-    ConfigError, Failure, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy, Success, TokenBucket,
-};
+use retry_core::{Failure, RetryQuota, RetryStrategy, StandardRetryStrategy, Success, TokenBucket};
 use std::sync::Arc;
 
 fn read(quota: &str) -> Result<RetryConfig, ConfigError> {

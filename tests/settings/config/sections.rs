@@ -1,10 +1,9 @@
 //! Sections of parts from elsewhere, in the same file.
 
 use super::CLOCK;
-use retry_core::config::{ConfigSection, ConfiguredOn};
-use retry_core::{
-    Clock, ConfigError, ExponentialBackoff, InvalidSetting, RetryConfig, RetryQuota, StandardRetryStrategy,
-};
+use retry_config::{ConfigError, ConfiguredOn, RetryConfig};
+use retry_core::quota::ConfigSection;
+use retry_core::{Clock, ExponentialBackoff, InvalidSetting, RetryQuota, StandardRetryStrategy};
 use std::sync::{Arc, Mutex, Weak};
 
 type Values = Vec<(&'static str, String)>;

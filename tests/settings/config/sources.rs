@@ -2,8 +2,7 @@
 
 use super::{Files, variables};
 use proptest::prelude::*;
-use retry_core::config::{ConfigSource, RetryMode};
-use retry_core::{ConfigError, RetryConfig};
+use retry_config::{ConfigError, ConfigSource, RetryConfig, RetryMode};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::Path;

@@ -3,10 +3,10 @@
 use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_core::config::{ConfigSource, QuotaKind, RetryMode, RetryPreset};
-use retry_core::limit::Rejections;
+use retry_config::{ConfigSource, QuotaKind, RetryConfig, RetryMode, RetryPreset};
+use retry_core::Jitter;
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
-use retry_core::{Jitter, RetryConfig};
+use retry_limits::Rejections;
 use serde::de::value::{BytesDeserializer, MapDeserializer, StrDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, Visitor, value};
 use serde::{Deserialize, forward_to_deserialize_any};
@@ -26,6 +26,7 @@ fn every_setting() -> RetryConfig {
         .try_max_attempts(4)
         .unwrap()
         .max_retry_after(Some(secs(120)))
+        .hint_replaces_backoff(true)
         .hint_limit(HintLimit::BeyondBackoff(secs(5)))
         .hint_jitter(HintJitter::new(20, secs(3)))
         .backoff(millis(100), secs(20))
@@ -44,6 +45,7 @@ fn every_setting() -> RetryConfig {
         .paced_rejections(Rejections::ServerErrors)
         .try_paced_max_rate(100.0)
         .unwrap()
+        .paced_burst(200)
         .try_paced_initial_rate(12.5)
         .unwrap()
 }
@@ -53,6 +55,7 @@ preset = "aws_2_1"
 mode = "adaptive"
 max_attempts = 4
 max_retry_after = "2m"
+hint_replaces_backoff = true
 hint_limit = { beyond_backoff = "5s" }
 hint_jitter = { percent = 20, at_most = "3s" }
 
@@ -75,6 +78,7 @@ ramp = false
 max_throttled_time = "9s"
 rejections = "server_errors"
 max_rate = 100
+burst = 200
 initial_rate = 12.5
 "#;
 
@@ -83,6 +87,7 @@ preset: aws_2_1
 mode: adaptive
 max_attempts: 4
 max_retry_after: 2m
+hint_replaces_backoff: true
 hint_limit:
   beyond_backoff: 5s
 hint_jitter: { percent: 20, at_most: 3s }
@@ -98,7 +103,7 @@ quota:
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
   refunds: { first_attempt: 6, after_retry: last_cost }
-paced: { ramp: false, max_throttled_time: 9s, rejections: server_errors, max_rate: 100, initial_rate: 12.5 }
+paced: { ramp: false, max_throttled_time: 9s, rejections: server_errors, max_rate: 100, burst: 200, initial_rate: 12.5 }
 ";
 
 // Rules C1, C15.
@@ -113,6 +118,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
         "mode": "adaptive",
         "max_attempts": 4,
         "max_retry_after": "2m",
+        "hint_replaces_backoff": true,
         "hint_limit": { "beyond_backoff": "5s" },
         "hint_jitter": { "percent": 20, "at_most": "3s" },
         "backoff": {
@@ -126,7 +132,8 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
         },
         "paced": {
-            "ramp": false, "max_throttled_time": "9s", "rejections": "server_errors", "max_rate": 100.0, "initial_rate": 12.5,
+            "ramp": false, "max_throttled_time": "9s", "rejections": "server_errors", "max_rate": 100.0, "burst": 200,
+            "initial_rate": 12.5,
         },
     });
     assert_eq!(value, expected);
@@ -137,7 +144,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
 
 #[test]
 fn the_documentation_lists_every_key() {
-    let source = include_str!("../../../retry-core/src/config/mod.rs");
+    let source = include_str!("../../../retry-config/src/lib.rs");
     let (_, rest) = source.split_once("/// ```toml\n").unwrap();
     let (text, _) = rest.split_once("/// ```\n").unwrap();
     let lines: Vec<_> = text.lines().map(|line| line.trim_start_matches("///").trim_start()).collect();
@@ -203,7 +210,7 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
     assert_eq!(error.key().as_deref(), Some("store.retry.quota.refil"));
     assert_eq!(error.suggestion().as_deref(), Some("store.retry.quota.refill"));
     assert!(error.setting().is_none());
-    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced";
+    let keys = "preset, mode, max_attempts, max_retry_after, hint_replaces_backoff, hint_limit, hint_jitter, backoff, quota, paced";
     assert_eq!(
         read("wrong.retry").unwrap_err().to_string(),
         format!(r#"file "conf/settings.toml": invalid wrong.retry "7": expected a group of the keys {keys}"#)
@@ -240,7 +247,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         (r#"{"quota": {"cost": {}}}"#, "unknown key quota.cost: did you mean quota.costs?"),
         (
             r#"{"colour": "red"}"#,
-            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced",
+            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_replaces_backoff, hint_limit, hint_jitter, backoff, quota, paced",
         ),
         (
             r#"{"quota": {"costs": {"colour": 1}}}"#,
@@ -248,7 +255,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         ),
         (
             r#"{"": 1}"#,
-            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced",
+            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_replaces_backoff, hint_limit, hint_jitter, backoff, quota, paced",
         ),
     ] {
         assert_eq!(error(json), line);
@@ -275,7 +282,7 @@ fn a_setting_is_given_once_and_a_refill_as_a_whole() {
     for list in ["[]", "[1]", "[1, 2, 3]"] {
         assert_eq!(
             error(list),
-            r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced"#
+            r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_replaces_backoff, hint_limit, hint_jitter, backoff, quota, paced"#
         );
     }
 }
@@ -339,6 +346,7 @@ proptest! {
         backoff in prop::option::of((times(), times())),
         bases in prop::array::uniform2(prop::option::of(times())),
         hint in prop::option::of(prop::option::of(times())),
+        replaces in prop::option::of(any::<bool>()),
         hint_limit in prop::option::of(hint_limits()),
         hint_jitter in prop::option::of((any::<u32>(), times())),
         jitter in prop::option::of(jitters()),
@@ -352,6 +360,7 @@ proptest! {
         config = if let Some(base) = bases[0] { config.throttling_base(base) } else { config };
         config = if let Some(base) = bases[1] { config.conflict_base(base) } else { config };
         config = if let Some(max) = hint { config.max_retry_after(max) } else { config };
+        config = if let Some(replaces) = replaces { config.hint_replaces_backoff(replaces) } else { config };
         config = if let Some(limit) = hint_limit { config.hint_limit(limit) } else { config };
         if let Some((percent, at_most)) = hint_jitter {
             config = config.hint_jitter(HintJitter::new(percent, at_most));

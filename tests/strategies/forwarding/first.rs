@@ -3,8 +3,8 @@
 use super::{Probe, ProbeToken, Trace, token_says};
 use crate::support::{ByHand, secs};
 use retry_core::strategy::Weighted;
-use retry_core::tower::IntoHandle;
 use retry_core::{ErasedStrategy, RetryStrategy, ScopedRetryStrategy, Success};
+use retry_tower::IntoHandle;
 use std::sync::{Arc, LazyLock};
 
 /// Calls each method for a first attempt whose token holds nothing, which is made when it is needed.
@@ -39,7 +39,7 @@ fn a_wrapper_of_a_strategy_forwards_that_first_tokens_are_empty() {
         ("Arc<S>", first_trace(&shared, &probe)),
         ("LazyLock<S>", first_trace(&LAZY, &LAZY)),
         ("Scope", first_trace(&scope, &scope)),
-        ("tower::Static<S>", first_trace(&IntoHandle::into_handle(&LAZY), &LAZY)),
+        ("Static<S>", first_trace(&IntoHandle::into_handle(&LAZY), &LAZY)),
         ("ErasedStrategy", first_trace(&erased, &probe)),
         ("ErasedStrategy twice", first_trace(&ErasedStrategy::new(erased.clone()), &probe)),
     ];

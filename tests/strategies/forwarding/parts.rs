@@ -1,9 +1,10 @@
 //! Pointers to observers, backoffs, quotas, policies, timers and errors forward every method.
 
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::backoff::BackoffContext;
 use retry_core::classify::Classification;
-use retry_core::config::ConfigSection;
 use retry_core::policy::Usage;
+use retry_core::quota::ConfigSection;
 use retry_core::quota::QuotaMode;
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
@@ -84,6 +85,11 @@ impl BackoffStrategy for Probe {
         secs(11)
     }
 
+    fn delay_in_context(&self, context: &BackoffContext) -> Duration {
+        self.called("delay_in_context", context.previous_delay);
+        secs(31)
+    }
+
     fn max_backoff(&self) -> Duration {
         secs(19)
     }
@@ -101,17 +107,20 @@ impl BackoffStrategy for Probe {
 
 #[test]
 fn a_pointer_to_a_backoff_forwards_every_method() {
-    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> (([Duration; 3], Option<Duration>), Vec<String>) {
+    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> (([Duration; 4], Option<Duration>), Vec<String>) {
         probe.trace(|| {
             let delay = backoff.compute_next_backoff_delay(3, RetryErrorType::Conflict);
-            let delays = [delay, backoff.max_backoff(), backoff.random_part(secs(7))];
+            let mut context = BackoffContext::new(3, RetryErrorType::Conflict);
+            context.previous_delay = secs(5);
+            let delays =
+                [delay, backoff.delay_in_context(&context), backoff.max_backoff(), backoff.random_part(secs(7))];
             (delays, backoff.as_exponential().map(ExponentialBackoff::cap))
         })
     }
 
     let probe = Arc::new(Probe::default());
-    let calls = ["backoff (3, Conflict)", "random_part 7s"].map(str::to_owned);
-    let expected = (([secs(11), secs(19), secs(29)], Some(secs(17))), calls.to_vec());
+    let calls = ["backoff (3, Conflict)", "delay_in_context 5s", "random_part 7s"].map(str::to_owned);
+    let expected = (([secs(11), secs(31), secs(19), secs(29)], Some(secs(17))), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&B");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<B>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn BackoffStrategy>, &probe), expected, "Box<dyn>");
@@ -167,6 +176,10 @@ impl RetryQuota for Probe {
         Some(41)
     }
 
+    fn full_level(&self) -> Option<u32> {
+        Some(43)
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
         Some(QuotaMode::Spending)
     }
@@ -201,7 +214,7 @@ fn a_pointer_to_a_quota_forwards_every_method() {
             quota.note_refusal(8, Some("store"));
             let capacity = quota.as_bucket().map(TokenBucket::capacity);
             let capacity = capacity.filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
-            vec![taken[0], taken[1], paid, hedge, Some(quota.available()), quota.level(), capacity]
+            vec![taken[0], taken[1], paid, hedge, Some(quota.available()), quota.level(), quota.full_level(), capacity]
         })
     }
 
@@ -219,7 +232,7 @@ fn a_pointer_to_a_quota_forwards_every_method() {
         "section ()",
     ]
     .map(str::to_owned);
-    let expected = (vec![Some(4), None, Some(31), Some(37), Some(23), Some(41), Some(29)], calls.to_vec());
+    let expected = (vec![Some(4), None, Some(31), Some(37), Some(23), Some(41), Some(43), Some(29)], calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");

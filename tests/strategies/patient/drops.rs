@@ -3,8 +3,8 @@
 use super::{Line, Waits, paying, waits};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use retry_core::strategy::DelaySource;
-use retry_core::tower::RetryLayer;
 use retry_core::{Failure, Hedge, PatientRetryStrategy, RetryStrategy, RetryToken, Success, retry};
+use retry_tower::RetryLayer;
 use std::future::ready;
 use std::pin::Pin;
 use tokio::time::sleep;

@@ -1,11 +1,9 @@
 //! Strategies that see their key, and settings that reach the scopes in use and those to come.
 
 use crate::support::secs;
-use retry_core::config::{ConfiguredStrategy, RetryMode, ScopedRetryConfig};
+use retry_config::{ConfigError, ConfiguredStrategy, RetryConfig, RetryMode, ScopedRetryConfig};
 use retry_core::quota::NoQuota;
-use retry_core::{
-    ConfigError, ExponentialBackoff, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer,
-};
+use retry_core::{ExponentialBackoff, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::thread;
@@ -50,7 +48,7 @@ fn settings_of_a_file_reach_the_scopes_in_use_and_those_to_come() {
         [store.tenants.umbrella]
         max_attempts = 8
     ";
-    tenants.apply(read(file).unwrap(), TokioTimer).unwrap();
+    read(file).unwrap().apply_to(&tenants, TokioTimer).unwrap();
     assert_eq!((acme.quota().capacity(), acme.settings().max_attempts, acme.mode()), (900, 3, RetryMode::Adaptive));
     let umbrella = tenants.scope("umbrella");
     assert_eq!((umbrella.quota().capacity(), umbrella.settings().max_attempts), (70, 8));
@@ -64,7 +62,7 @@ fn settings_of_a_file_reach_the_scopes_in_use_and_those_to_come() {
     assert_eq!(capacity(&tenants, "acme"), 900);
 
     // What is no longer set is that of the maker again.
-    tenants.apply(ScopedRetryConfig::new(RetryConfig::new()), TokioTimer).unwrap();
+    ScopedRetryConfig::new(RetryConfig::new()).apply_to(&tenants, TokioTimer).unwrap();
     assert_eq!(["acme", "initech", "new"].map(|key| capacity(&tenants, key)), [500; 3]);
 }
 
@@ -97,10 +95,11 @@ fn a_setting_that_the_scopes_do_not_have_is_an_error_and_changes_nothing() {
         RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(NoQuota)).unwrap()
     });
     let named = read("[store]\nmax_attempts = 3\n[store.tenants.acme]\nquota.capacity = 7").unwrap();
-    let error = tenants.apply(named, TokioTimer).unwrap_err();
+    let error = named.apply_to(&tenants, TokioTimer).unwrap_err();
     assert_eq!((error.part(), error.key().as_deref()), (Some("quota"), Some("store.tenants.acme.quota.capacity")));
     assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
-    let error = tenants.apply(read("[store]\nmax_attempts = 3\nquota.capacity = 7").unwrap(), TokioTimer).unwrap_err();
+    let error =
+        read("[store]\nmax_attempts = 3\nquota.capacity = 7").unwrap().apply_to(&tenants, TokioTimer).unwrap_err();
     assert_eq!(error.key().as_deref(), Some("store.quota.capacity"));
     assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
 }
@@ -139,7 +138,7 @@ static CHANGED: ScopedRetryStrategy<Changing, ConfiguredStrategy> = ScopedRetryS
 });
 
 fn change(capacity: u32) {
-    CHANGED.apply(ScopedRetryConfig::new(RetryConfig::new().quota_capacity(capacity)), TokioTimer).unwrap();
+    ScopedRetryConfig::new(RetryConfig::new().quota_capacity(capacity)).apply_to(&CHANGED, TokioTimer).unwrap();
 }
 
 // Rule S9.
@@ -166,14 +165,14 @@ fn scopes_that_are_made_while_the_settings_change_have_the_last_ones() {
             threads.spawn(|| {
                 for capacity in 1..50 {
                     let all = RetryConfig::new().quota_capacity(capacity).try_quota_refill(1, secs(1)).unwrap();
-                    tenants.apply(ScopedRetryConfig::new(all), TokioTimer).unwrap();
+                    ScopedRetryConfig::new(all).apply_to(&tenants, TokioTimer).unwrap();
                 }
             })
         });
         for change in changes {
             change.join().unwrap();
         }
-        tenants.apply(ScopedRetryConfig::new(RetryConfig::new().quota_capacity(77)), TokioTimer).unwrap();
+        ScopedRetryConfig::new(RetryConfig::new().quota_capacity(77)).apply_to(&tenants, TokioTimer).unwrap();
         for scope in makers.map(|maker| maker.join().unwrap()).iter().flatten() {
             assert_eq!(scope.quota().capacity(), 77);
         }
@@ -186,7 +185,7 @@ fn settings_of_a_scope_are_set_in_code_over_those_of_all() {
     let all = RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(70);
     let config = ScopedRetryConfig::new(all).scope("acme".to_owned(), RetryConfig::new().quota_capacity(900));
     let tenants = tenants();
-    tenants.apply(config, TokioTimer).unwrap();
+    config.apply_to(&tenants, TokioTimer).unwrap();
     let settings = |key: &str| (capacity(&tenants, key), tenants.scope(key).settings().max_attempts);
     assert_eq!([settings("acme"), settings("umbrella")], [(900, 3), (70, 3)]);
 }

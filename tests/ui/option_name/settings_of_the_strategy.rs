@@ -5,7 +5,7 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(strategy = STORE, max_attempts = 3, delay = 1, retry_after = "1s", retry_if = is_busy)]
+#[retryable(strategy = STORE, attempts = 3, delay = 1, retry_after = "1s", retry_if = is_busy)]
 async fn get() -> Result<(), Failed> {
     Ok(())
 }

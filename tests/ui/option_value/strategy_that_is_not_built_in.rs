@@ -8,4 +8,9 @@ async fn concurrency() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "paced")]
+async fn paced() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

@@ -1,4 +1,4 @@
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use retry_core::{Hedge, RetryInfo, StandardRetryStrategy, retry};
 use std::sync::LazyLock;
 use std::time::Duration;

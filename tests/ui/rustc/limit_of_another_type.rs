@@ -17,4 +17,9 @@ async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", attempt_timeout = Some(SECONDS))]
+async fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

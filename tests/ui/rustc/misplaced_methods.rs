@@ -1,4 +1,4 @@
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use retry_core::{Hedge, RetryInfo, StandardRetryStrategy, TimedOut, retry, retry_blocking};
 use std::time::Duration;
 
@@ -23,8 +23,12 @@ async fn on_end() -> Result<(), Failed> {
     retry(&STORE, get).on_end(|report| println!("{}", report.attempts)).run().await
 }
 
+async fn jitter() -> Result<(), Failed> {
+    retry(&STORE, get).jitter(retry_core::Jitter::None).run().await
+}
+
 async fn max_attempts() -> Result<(), Failed> {
-    retry(&STORE, get).max_attempts(3).run().await
+    retry(&STORE, get).idempotent(true).hedge(&GET).max_attempts(3).run().await
 }
 
 fn backoff() -> Result<(), Failed> {
@@ -33,6 +37,14 @@ fn backoff() -> Result<(), Failed> {
 
 async fn max_time() -> Result<(), Failed> {
     retry(&STORE, get).idempotent(true).hedge(&GET).max_time(Duration::from_secs(3)).run().await
+}
+
+async fn after_stop_when() -> Result<(), Failed> {
+    retry(&STORE, get).stop_when(std::future::ready(())).max_time(Duration::from_secs(3)).run().await
+}
+
+fn stop_when() -> Result<(), Failed> {
+    retry_blocking(&STORE, || Ok(())).stop_when(std::future::ready(())).run()
 }
 
 fn layers() {

@@ -24,4 +24,9 @@ async fn mistake_in_the_closure() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", on_retry = |_, event| event.attempt < 3)]
+async fn says_whether_to_go_on() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

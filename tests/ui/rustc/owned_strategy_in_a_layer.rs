@@ -1,5 +1,5 @@
 use retry_core::StandardRetryStrategy;
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 
 fn main() {
     RetryLayer::new(StandardRetryStrategy::new());

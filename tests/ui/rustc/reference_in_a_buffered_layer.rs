@@ -1,4 +1,4 @@
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use retry_core::{Event, Observer, RetryDirective, StandardRetryStrategy, policy_fn};
 use std::convert::Infallible;
 use tower::{ServiceBuilder, ServiceExt, service_fn};

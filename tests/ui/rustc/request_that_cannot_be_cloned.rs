@@ -1,4 +1,4 @@
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use retry_core::{RetryInfo, StandardRetryStrategy};
 use tower::{Service, ServiceBuilder, service_fn};
 

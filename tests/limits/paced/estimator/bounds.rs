@@ -1,7 +1,7 @@
 //! What the estimator does exactly at its bounds. Each expected number is calculated from the rules.
 
 use super::{assert_close, at, tracking, tracking_a_limit_of};
-use retry_core::limit::GoodputEstimator;
+use retry_limits::GoodputEstimator;
 
 /// Returns what a measurement of so many requests in so many seconds makes of the former estimate (rule L2).
 fn measured(requests: f64, seconds: f64, former: f64) -> f64 {

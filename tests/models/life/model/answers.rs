@@ -3,7 +3,7 @@
 use super::super::Outcome;
 use super::{Life, Operation, Place};
 use crate::support::{Failed, millis};
-use retry_core::config::RetryMode;
+use retry_config::RetryMode;
 use retry_core::{Failure, RetryStrategy, RetryToken, Success};
 use std::time::Duration;
 

@@ -4,11 +4,11 @@ use super::super::Waits;
 use crate::support::by_hand::by_hand;
 use retry_core::drive::Operation;
 use retry_core::time::{ManualTimer, StdTimer};
-use retry_core::tower::RetryLayer;
 use retry_core::{
     ErasedStrategy, ErrorFault, ErrorInfo, Event, EventKind, Hedge, Observer, RetryError, RetryInfo, RetrySafety,
     RetryStrategy, StandardRetryPolicy, Stop, TimedOut, retry, retry_blocking, retry_with_context, retryable,
 };
+use retry_tower::RetryLayer;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,0 +1,35 @@
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+struct Client;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+
+#[retryable(strategy = STORE, idempotent, hedge = "p95")]
+async fn in_a_text(key: &str) -> Result<String, Failed> {
+    Ok(key.to_owned())
+}
+
+impl Client {
+    #[retryable(
+        strategy = STORE, idempotent, hedge = "50ms", context = context, max_time = "1s", on_retry = |_: &Failed, _| (),
+    )]
+    async fn in_a_method(&self, key: String) -> Result<u32, Failed> {
+        drop(key);
+        Ok(context.attempt())
+    }
+}
+
+#[retryable(strategy = STORE, idempotent)]
+async fn without_a_hedge(key: &str) -> Result<String, Failed> {
+    in_a_text(key).await
+}
+
+fn main() {
+    _ = Client.in_a_method(String::new());
+    _ = without_a_hedge("key");
+}
+
+// Rule V11.

@@ -1,0 +1,18 @@
+use retry_core::{RetryInfo, TimedOut, retryable};
+
+#[derive(RetryInfo)]
+#[retry(transparent)]
+struct Failed(TimedOut);
+
+impl From<TimedOut> for Failed {
+    fn from(error: TimedOut) -> Self {
+        Self(error)
+    }
+}
+
+#[retryable(strategy = "standard", name = std::sync::Arc::<str>::from("f"))]
+async fn f0() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}
