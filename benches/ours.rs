@@ -7,9 +7,10 @@ use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Hedge, Jitter, Observer,
-    PacedRetryStrategy, PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy,
-    StandardRetryPolicy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
+    PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
+use retry_limits::PacedRetryStrategy;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::sync::LazyLock;

@@ -3,9 +3,8 @@
 use crate::operation::StoreError;
 use retry_core::strategy::Ready;
 use retry_core::time::Timestamp;
-use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success,
-};
+use retry_core::{AdaptiveRetryStrategy, Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use retry_limits::PacedRetryStrategy;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

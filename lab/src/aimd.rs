@@ -32,15 +32,21 @@ const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_se
 /// Creates a strategy that limits the rate of sends, with this maximum number of attempts and longest wait that a server may ask
 /// for.
 pub fn rate(max_attempts: u32, max_retry_after: Duration) -> Strategy {
-    strategy("AIMD rate", START.0, (max_attempts, max_retry_after), Kind::Rate)
+    strategy("AIMD rate", (START.0, 1.0), (max_attempts, max_retry_after), Kind::Rate)
 }
 
 /// Creates a strategy that limits the requests in flight, like [`rate`].
 pub fn window(max_attempts: u32, max_retry_after: Duration) -> Strategy {
-    strategy("AIMD window", START.1, (max_attempts, max_retry_after), Kind::Window)
+    strategy("AIMD window", (START.1, 1.0), (max_attempts, max_retry_after), Kind::Window)
 }
 
-fn strategy(name: &str, start: f64, (max_attempts, max_retry_after): (u32, Duration), kind: Kind) -> Strategy {
+/// Creates a strategy that keeps to a rate in sends per second, and to a burst, as governor does if it is told both. It learns
+/// nothing.
+pub fn told((rate, burst): (f64, f64), max_attempts: u32, max_retry_after: Duration) -> Strategy {
+    strategy("governor, told", (rate, burst), (max_attempts, max_retry_after), Kind::Told)
+}
+
+fn strategy(name: &str, start: (f64, f64), (max_attempts, max_retry_after): (u32, Duration), kind: Kind) -> Strategy {
     Strategy::new(name, move |seed| {
         let random = RefCell::new(Random::new(seed, "aimd"));
         let state = Rc::new(RefCell::new(State::new(start)));
@@ -52,6 +58,8 @@ fn strategy(name: &str, start: f64, (max_attempts, max_retry_after): (u32, Durat
 enum Kind {
     Rate,
     Window,
+    /// A rate that stays.
+    Told,
 }
 
 struct Aimd {
@@ -65,6 +73,8 @@ struct Aimd {
 struct State {
     /// The sends per second, or the requests in flight.
     limit: f64,
+    /// The sends that are made at once after a pause.
+    burst: f64,
     /// The limit before the last cut.
     before: Option<f64>,
     cut_at: Timestamp,
@@ -77,9 +87,9 @@ struct State {
 }
 
 impl State {
-    const fn new(limit: f64) -> Self {
-        let (cut_at, next) = (Timestamp::START, Timestamp::START);
-        Self { limit, before: None, cut_at, next, is_sending: false, in_flight: 0.0, waiting: VecDeque::new() }
+    const fn new((limit, burst): (f64, f64)) -> Self {
+        let (cut_at, next) = (Timestamp::START, Timestamp::from_origin(Duration::ZERO));
+        Self { limit, burst, before: None, cut_at, next, is_sending: false, in_flight: 0.0, waiting: VecDeque::new() }
     }
 }
 
@@ -93,7 +103,10 @@ async fn send(world: World, state: Rc<RefCell<State>>) {
             state.is_sending = false;
             return;
         };
-        state.next = world.now().saturating_add(Duration::from_secs_f64(1.0 / state.limit));
+        // The generic cell rate algorithm.
+        let saved = Duration::from_secs_f64((state.burst - 1.0) / state.limit);
+        let from = Timestamp::from_origin(world.now().since_origin().saturating_sub(saved));
+        state.next = state.next.max(from).saturating_add(Duration::from_secs_f64(1.0 / state.limit));
         place.respond(());
     }
 }
@@ -102,7 +115,7 @@ impl Aimd {
     /// Waits until a request may be sent.
     async fn admitted(&self, world: &World) {
         match self.kind {
-            Kind::Rate => {
+            Kind::Rate | Kind::Told => {
                 let place = {
                     let state = &mut *self.state.borrow_mut();
                     if !mem::replace(&mut state.is_sending, true) {
@@ -134,6 +147,7 @@ impl Aimd {
     fn answered(&self, sent: Timestamp, now: Timestamp, outcome: &Outcome) {
         let state = &mut *self.state.borrow_mut();
         match (self.kind, outcome) {
+            (Kind::Told, _) => {}
             (Kind::Rate, Ok(())) => state.limit += state.before.map_or(1.0, |before| GAIN * before / state.limit),
             (Kind::Window, Ok(())) => state.limit += state.before.map_or(1.0, |_| 1.0 / state.limit),
             (kind, Err(_)) if sent >= state.cut_at => {

@@ -65,6 +65,7 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("fleet_limit", "changing", Failed::Percent("failed operations, %"), Some("rejected, %")),
     ("worlds", "worlds", Failed::OfWorld("failed operations"), Some("time / ideal")),
     ("weights", "weights", Failed::Unknown, Some("time / ideal")),
+    ("untold", "untold", Failed::Unknown, Some("time / ideal")),
     ("tail", "tail", Failed::Percent("failed, %"), Some("p99, ms")),
     ("tail", "stall", Failed::Unknown, Some("over after, s")),
 ];

@@ -1,10 +1,10 @@
 //! What settings mean, by arithmetic: the schedule of the retries, the longest time, and the draining of the quota.
 
 use crate::report::{Plot, Report, Spread, Table, quantile_of};
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::RetryErrorType::{self, Conflict, ServerSide, Throttling, Timeout};
-use retry_core::config::RetryMode;
 use retry_core::strategy::{HintLimit, Refund, StandardRetrySettings};
-use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, RetryConfig, StandardRetryStrategy, TokenBucket};
+use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, StandardRetryStrategy, TokenBucket};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -85,7 +85,8 @@ impl Parts<'_> {
         };
         let is_random = matches!(self.backoff.jitter_setting(), Jitter::Full | Jitter::Equal);
         let jitter = if is_random { self.settings.hint_jitter.most(asked) } else { Duration::ZERO };
-        Some(if asked > longest { asked.saturating_add(jitter) } else { longest })
+        let decides = asked > longest || self.settings.hint_replaces_backoff;
+        Some(if decides { asked.saturating_add(jitter) } else { longest })
     }
 
     fn schedule(&self) -> (Table, Plot) {
@@ -191,10 +192,10 @@ pub fn drain_rate(settings: &StandardRetrySettings, class: RetryErrorType) -> Op
 #[cfg(test)]
 mod tests {
     use super::{drain_rate, drift, report};
+    use retry_config::{RetryConfig, RetryMode};
     use retry_core::RetryErrorType::{Conflict, ServerSide, Throttling, Timeout};
-    use retry_core::config::RetryMode;
+    use retry_core::StandardRetryStrategy;
     use retry_core::strategy::StandardRetrySettings;
-    use retry_core::{RetryConfig, StandardRetryStrategy};
     use serde_json::Value;
     use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! Ways to retry, by name.
 
 use crate::call::{Call, Caller, Outcome, Weight};
+use retry_config::RetryConfig;
 use retry_core::quota::NoQuota;
 use retry_core::{
-    ErasedStrategy, RetryConfig, RetryDirective, RetryErrorType, RetryInfo, RetryStrategy, StandardRetryPolicy,
+    ErasedStrategy, RetryDirective, RetryErrorType, RetryInfo, RetryStrategy, StandardRetryPolicy,
     StandardRetryStrategy, policy_fn, retry,
 };
 use std::cell::Cell;
@@ -57,8 +58,7 @@ impl Strategy {
         })
     }
 
-    /// Limits the attempts of a call in all, throttled ones included. [`PacedRetryStrategy`](retry_core::PacedRetryStrategy)
-    /// counts those apart. The last attempt fails permanently, so the strategy still learns from it. Other crates ignore the limit.
+    /// Limits all attempts of a call. [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy) itself does not count throttled ones. The last attempt fails permanently, so the strategy still learns from it. Other crates ignore the limit.
     #[must_use]
     pub fn in_all(self, max_attempts: u32) -> Self {
         let make = self.make;

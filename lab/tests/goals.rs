@@ -6,10 +6,10 @@ use lab::report::quantile_of;
 use lab::scenario::tail::{self, Against, Fault};
 use lab::scenario::{changing, copy, many, weights, worlds};
 use lab::strategies::Strategy;
-use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
 use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
-use retry_core::{AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
+use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, PacedLimiter, PacedRetryStrategy, Pair};
 use std::time::Duration;
 
 /// The first seed. The strategy was tuned on 0 to 4 and 2000 to 3019, in another simulation and in this one.
@@ -240,11 +240,11 @@ fn a_limit_on_requests_in_flight_is_used_up_however_long_each_one_takes() {
         ConcurrencyRetryStrategy::with_limiter(standard(seed), ConcurrencyLimiter::new().seed(seed))
     });
     let beside = Strategy::of("beside the rate", move |seed| {
-        let limiters = (PacedLimiter::new(), ConcurrencyLimiter::new().seed(seed));
+        let limiters = Pair(PacedLimiter::new(), ConcurrencyLimiter::new().seed(seed));
         LimitedRetryStrategy::with_limiter(standard(seed), limiters)
     });
     let told_beside = Strategy::of("told, beside the rate", move |seed| {
-        let limiters = (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20).seed(seed));
+        let limiters = Pair(PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20).seed(seed));
         LimitedRetryStrategy::with_limiter(standard(seed), limiters)
     });
     let told = Strategy::of("told", move |seed| {

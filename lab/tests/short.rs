@@ -46,5 +46,6 @@ scenarios!(
     fleet_limit,
     worlds,
     weights,
-    tail
+    tail,
+    untold
 );

@@ -26,8 +26,8 @@ pub(super) struct Charts {
     /// The directory of the pictures.
     #[arg(long, default_value = "docs/pictures", value_name = "DIRECTORY")]
     pictures: PathBuf,
-    /// The directory of the pictures that pages of rustdoc include.
-    #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
+    /// The directory of the crates, which have the pictures that their pages of rustdoc include.
+    #[arg(long, default_value = ".", value_name = "DIRECTORY")]
     reference: PathBuf,
     /// The pages with tables and numbers of results, between markers.
     #[arg(
@@ -41,8 +41,9 @@ pub(super) struct Charts {
     check: bool,
 }
 
-/// The pictures that pages of rustdoc include.
-const REFERENCE: [&str; 4] = ["copy", "loop", "recovery", "timeline"];
+/// The pictures that pages of rustdoc include, and the crates of these pages.
+const REFERENCE: [(&str, &str); 4] =
+    [("copy", "retry-limits"), ("loop", "retry-core"), ("recovery", "retry-core"), ("timeline", "retry-core")];
 
 pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let mut differ = false;
@@ -50,8 +51,8 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let results = results(charts)?;
     for (name, drawn) in drawn(&results)? {
         let file = format!("{name}.svg");
-        if REFERENCE.contains(&name) {
-            files.push((charts.reference.join(&file), inlined(&drawn)));
+        if let Some((_, package)) = REFERENCE.iter().find(|(picture, _)| *picture == name) {
+            files.push((charts.reference.join(package).join("docs").join(&file), inlined(&drawn)));
         }
         files.push((charts.pictures.join(file), drawn));
     }

@@ -7,7 +7,7 @@ use anstyle::Style;
 use clap::Args;
 use lab::judgement::{Best, Case, DEFAULT, MOST_FAILED, YOURS, cases, sentence};
 use lab::strategies::Strategy;
-use retry_core::RetryConfig;
+use retry_config::RetryConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::error::Error;

@@ -16,6 +16,7 @@ pub mod partial;
 pub mod per_second;
 pub mod restart;
 pub mod tail;
+pub mod untold;
 pub mod weights;
 pub mod worlds;
 
@@ -65,6 +66,7 @@ pub const SCENARIOS: &[Scenario] = &[
     worlds::SCENARIO,
     weights::SCENARIO,
     tail::SCENARIO,
+    untold::SCENARIO,
 ];
 
 /// The first seed of reports on limiters. No limiter was tuned on it or on the 1,000 seeds after it.

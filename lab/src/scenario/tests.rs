@@ -69,6 +69,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
             json!({ "processes": [4], "arrive_s": 2, "measured_from_s": 4, "measured_s": 4, "store_away_s": 4 }),
         ),
         ("worlds", json!({ "only": "no burst" })),
+        ("untold", json!({ "only": "no burst" })),
         (
             "tail",
             json!({ "loads": [0.3], "fixed_ms": [20.0], "warm_up_calls": 500, "calls": 1000, "stall_s": 1, "seeds": 2 }),

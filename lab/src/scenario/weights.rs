@@ -7,11 +7,11 @@ use crate::report::{Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::{Network, Random};
-use retry_core::limit::{PacedLimiter, Weights};
+use retry_core::StandardRetryStrategy;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::time::Timestamp;
-use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, Weights};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -113,8 +113,10 @@ pub fn strategies(max_attempts: u32, job: &Job) -> Vec<Strategy> {
     vec![
         Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
         Strategy::of("paced, counts requests", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
-        Strategy::of("paced by weights", move |seed| by_weight(PacedLimiter::of_weights(), seed)),
-        Strategy::of("paced by weights, told", move |seed| by_weight(PacedLimiter::of_weights().max_rate(rate), seed)),
+        Strategy::of("paced by weights", move |seed| by_weight(PacedLimiter::of_weights().seed(seed), seed)),
+        Strategy::of("paced by weights, told", move |seed| {
+            by_weight(PacedLimiter::of_weights().max_rate(rate).seed(seed), seed)
+        }),
     ]
 }
 

@@ -8,6 +8,7 @@ mod phrases;
 mod processes;
 mod quotas;
 mod servers;
+mod untold;
 mod worse;
 
 use crate::chart::parts::{Missing, distinct, table, value};
@@ -101,6 +102,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "weights" => weights(results.full("weights")?),
         "partial outage" => failing::partial(results.full("partial")?),
         "worlds" => all_worlds(results.full("worlds")?),
+        "untold" => untold::untold(results.full("untold")?),
         "worse" => worse::worse(results),
         name => Err(Missing(format!("table {name:?}"))),
     }

@@ -137,3 +137,15 @@ fn each_world_in_which_something_else_is_better_is_in_the_table() {
     set(&mut results.full, "worlds", &["copy, 64 workers", "paced"], 0, 3.0);
     assert!(table("worse", &results).contains(&format!("{row}3 lost")));
 }
+
+#[test]
+fn a_world_that_nobody_had_told_is_in_the_table_with_its_rejections_while_something_else_is_better() {
+    let mut results = results();
+    let row = "others take 90 % every other 3 s: time / ideal, or lost operations, rejected |";
+    set(&mut results.full, "untold", &["others take 90 % every other 3 s", "paced"], 1, 77.7);
+    set(&mut results.full, "untold", &["others take 90 % every other 3 s", "paced"], 3, 0.333);
+    assert!(table("worse", &results).contains(&format!("{row} paced: 78x, 33.3 % |")));
+    assert!(table("untold", &results).contains("78x, 33.3 %"));
+    set(&mut results.full, "untold", &["others take 90 % every other 3 s", "paced"], 1, 1.0);
+    assert!(!table("worse", &results).contains(row));
+}

@@ -118,7 +118,7 @@ impl Server {
 }
 
 /// A server at work.
-pub(super) struct Running {
+pub(in super::super) struct Running {
     server: Server,
     random: RefCell<Random>,
     state: RefCell<State>,
@@ -147,7 +147,7 @@ enum State {
 }
 
 impl Running {
-    pub(super) fn new(server: &Server, seed: u64) -> Self {
+    pub(in super::super) fn new(server: &Server, seed: u64) -> Self {
         let full = |servers: u32, burst: f64| State::Buckets { tokens: vec![(burst, 0.0); servers as usize], burst };
         let state = match server.kind {
             Kind::Open => State::Open,
