@@ -1,12 +1,18 @@
 //! Many downloads in one thread, without async: an event loop drives an operation for each.
 //!
-//! The loop has one queue. Answers of the server, wakes of operations and the ends of their waits are events of it. Here a thread
-//! plays the server, which is down for the first second.
+//! The loop has one queue for answers of the server and wakes of operations, and a heap of the times at which it looks at a download
+//! again. Here threads play the server, which is down for the first second, and then asks some clients to wait.
 
 use retry_core::drive::{Cut, Ended, Next, Operation, Settled};
-use retry_core::{PatientRetryStrategy, RetryInfo, RetryPolicy, StandardRetryPolicy, TimedOut};
-use std::collections::BTreeMap;
+use retry_core::time::StdTimer;
+use retry_core::{
+    Event as RetryEvent, EventKind, Observer, PatientRetryStrategy, RetryInfo, RetryPolicy, StandardRetryPolicy,
+    TimedOut,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::task::{Wake, Waker};
 use std::thread;
@@ -17,10 +23,24 @@ static STORE: PatientRetryStrategy =
 
 #[derive(Debug, RetryInfo)]
 enum StoreError {
-    Answer(#[retry(http_status)] u16),
+    Answer(#[retry(http_status)] u16, #[retry(retry_after)] Option<Duration>),
     #[retry(transparent)]
     TimedOut(TimedOut),
 }
+
+/// Counts the retries of all downloads.
+#[derive(Debug)]
+struct Retries(AtomicU32);
+
+impl Observer for Retries {
+    fn observe(&self, event: &RetryEvent) {
+        if let EventKind::RetryScheduled { .. } | EventKind::Released { .. } = event.kind {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+static RETRIES: Retries = Retries(AtomicU32::new(0));
 
 type Outcome = Result<String, StoreError>;
 
@@ -45,7 +65,7 @@ impl Wake for WakeDownload {
 }
 
 struct Download {
-    operation: Operation<&'static PatientRetryStrategy>,
+    operation: Operation<&'static PatientRetryStrategy, StdTimer, &'static Retries>,
     waker: Waker,
     /// When the loop looks at it again: at the end of a wait, or of the time for an attempt.
     due: Option<Instant>,
@@ -55,10 +75,10 @@ struct Download {
 
 impl Download {
     fn new(id: Id, queue: Sender<Event>) -> Self {
-        let builder = Operation::builder(&STORE, "download").attempt_timeout(Duration::from_millis(500));
-        let operation = builder.max_time(Duration::from_secs(20)).begin();
+        let builder = Operation::builder(&STORE, "download").observer(&RETRIES);
+        let builder = builder.attempt_timeout(Duration::from_millis(500)).max_time(Duration::from_secs(30));
         let waker = Waker::from(Arc::new(WakeDownload(id, queue)));
-        Self { operation, waker, due: None, is_running: false, last: None }
+        Self { operation: builder.begin(), waker, due: None, is_running: false, last: None }
     }
 
     /// Does what is due. Returns the outcome and the report once the download has ended.
@@ -102,12 +122,16 @@ impl Download {
     }
 }
 
+const DOWNLOADS: usize = 200;
+
 fn main() {
     let began = Instant::now();
     let (sender, queue) = mpsc::channel();
-    let mut downloads: BTreeMap<Id, Download> = (0..20).map(|id| (id, Download::new(id, sender.clone()))).collect();
-    let mut attempts = 0;
+    let mut downloads: BTreeMap<Id, Download> =
+        (0..DOWNLOADS).map(|id| (id, Download::new(id, sender.clone()))).collect();
+    let mut parked = BinaryHeap::new();
     let mut events: Vec<Event> = downloads.keys().map(|id| Event::Wake(*id)).collect();
+    let (mut attempts, mut failed) = (0, 0);
     while !downloads.is_empty() {
         for event in events.drain(..) {
             let (Event::Wake(id) | Event::Answer(id, ..)) = event;
@@ -124,34 +148,51 @@ fn main() {
             };
             if let Some((outcome, ended)) = ended {
                 attempts += ended.attempts;
+                failed += u32::from(outcome.is_err());
                 downloads.remove(&id);
-                println!("{:4} ms: download {id}: {outcome:?}", began.elapsed().as_millis());
+            } else if let Some(due) = download.due {
+                parked.push(Reverse((due, id)));
             }
         }
-        let due = downloads.values().filter_map(|download| download.due).min();
-        let left = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(Instant::now()));
+        let next = parked.peek().map(|Reverse((due, _))| *due);
+        let left = next.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(Instant::now()));
         match queue.recv_timeout(left) {
             Ok(event) => events.push(event),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("the loop has a sender"),
         }
-        let is_due = |download: &Download| download.due.is_some_and(|due| due <= Instant::now());
-        events.extend(downloads.iter().filter(|(_, each)| is_due(each)).map(|(id, _)| Event::Wake(*id)));
+        events.extend(queue.try_iter());
+        while let Some(Reverse((due, id))) = parked.peek().copied()
+            && due <= Instant::now()
+        {
+            parked.pop();
+            // Otherwise it was parked again meanwhile, or does not wait any more.
+            if downloads.get(&id).is_some_and(|download| download.due == Some(due)) {
+                events.push(Event::Wake(id));
+            }
+        }
     }
-    println!("20 downloads, {attempts} attempts");
+    let (time, retries) = (began.elapsed(), RETRIES.0.load(Ordering::Relaxed));
+    println!("{DOWNLOADS} downloads in {time:.1?}: {failed} failed, {attempts} attempts, {retries} of them retries");
 }
 
-/// Sends a request. The server is down for a second, and does not answer each tenth download before its sixth
-/// request.
+/// Sends a request. The server is down for a second. Then it does not answer each fiftieth download before its sixth request, and
+/// asks each seventh to wait before its fifth.
 fn request(id: Id, attempt: u32, queue: Sender<Event>) {
     static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     let is_down = BEGAN.elapsed() < Duration::from_secs(1);
-    if !is_down && id.is_multiple_of(10) && attempt < 6 {
+    if !is_down && id.is_multiple_of(50) && attempt < 6 {
         return;
     }
     thread::spawn(move || {
         thread::sleep(Duration::from_millis(20));
-        let outcome = if is_down { Err(StoreError::Answer(503)) } else { Ok(format!("the content of {id}")) };
+        let outcome = if is_down {
+            Err(StoreError::Answer(503, None))
+        } else if id.is_multiple_of(7) && attempt < 5 {
+            Err(StoreError::Answer(429, Some(Duration::from_millis(300))))
+        } else {
+            Ok(format!("the content of {id}"))
+        };
         // The loop has ended if the attempt was cut.
         let _ = queue.send(Event::Answer(id, attempt, outcome));
     });

@@ -2,8 +2,8 @@
 //!
 //! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
 
-use retry_core::config::{ConfigSource, ConfiguredStrategy, RetryPreset};
-use retry_core::{ConfigError, RetryConfig, RetryInfo, retryable};
+use retry_config::{ConfigError, ConfigSource, ConfiguredStrategy, RetryConfig, RetryPreset};
+use retry_core::{RetryInfo, retryable};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::LazyLock;

@@ -4,9 +4,9 @@
 //! `cargo run --example one_file --features fleet`. The store of the fleet is in memory, so no server is needed. With
 //! `RedisStore`, the processes are real ones.
 
-use retry_core::config::ConfiguredStrategy;
+use retry_config::{ConfiguredStrategy, RetryConfig};
 use retry_core::quota::EvidenceQuota;
-use retry_core::{ExponentialBackoff, RetryConfig, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
+use retry_core::{ExponentialBackoff, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
 use retry_fleet::{Fleet, Membership, Store, StoreError};

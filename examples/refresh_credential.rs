@@ -105,7 +105,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // A server that refuses the new credential, too, is asked once more, and no further.
     server.refuses_all.store(true, Ordering::Relaxed);
     let error = client.get("/orders").await.unwrap_err();
-    println!("{error}: {} requests", server.counts().0 - requests);
+    println!("{error:#}: {} requests", server.counts().0 - requests);
     assert_eq!(server.counts(), (requests + 2, 2));
     Ok(())
 }

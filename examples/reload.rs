@@ -3,8 +3,8 @@
 //! `cargo run --example reload` writes its own file, changes it, and ends. With a path, it watches that file until the
 //! program is stopped: `cargo run --example reload -- settings.toml`.
 
-use retry_core::config::ConfiguredStrategy;
-use retry_core::{RetryConfig, RetryInfo, RetryQuota, TokioTimer, retryable};
+use retry_config::{ConfiguredStrategy, RetryConfig};
+use retry_core::{RetryInfo, RetryQuota, TokioTimer, retryable};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};

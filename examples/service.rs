@@ -32,7 +32,7 @@ async fn pieces(http: &Client, stock: &str, order: u32) -> Result<String, Client
 fn log(order: u32, report: &Report<&Result<String, ClientError>>) {
     if let (Err(error), Some(reason)) = (report.outcome, report.reason) {
         let (attempts, seconds) = (report.attempts, report.elapsed.as_secs_f64());
-        eprintln!("order {order} gave up: attempts: {attempts}, {seconds:.1} s; {reason}; last error: {error}");
+        eprintln!("order {order} gave up: attempts: {attempts}, {seconds:.1} s; {reason}; last error: {error:#}");
     }
 }
 

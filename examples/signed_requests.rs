@@ -105,7 +105,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // A server that refuses every time is asked once more, and no further.
     server.accepts_no_time.store(true, Ordering::Relaxed);
     let error = client.get("/orders").await.unwrap_err();
-    println!("{error}, after {} requests", server.requests());
+    println!("{error:#}, after {} requests", server.requests());
     assert_eq!(server.requests(), 5);
     Ok(())
 }

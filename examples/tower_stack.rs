@@ -1,5 +1,5 @@
-//! A stack of tower layers around an HTTP client: retries, a limit on concurrent requests, and the client. The method of a
-//! request decides whether it may be executed twice.
+//! A stack of tower layers around an HTTP client: retries, a limit on concurrent requests, a timeout of each attempt, and the client. The
+//! method of a request decides whether it may be executed twice.
 //!
 //! `cargo run --example tower_stack`
 
@@ -9,7 +9,7 @@ use axum::{Router, response::AppendHeaders};
 use reqwest::{Client, Method, Request};
 use retry_clients::reqwest013;
 use retry_core::PatientRetryStrategy;
-use retry_core::tower::RetryLayer;
+use retry_tower::{RetryLayer, tower05};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,14 +27,13 @@ static API: PatientRetryStrategy =
 async fn main() -> Result<(), BoxError> {
     let (address, attempts) = serve().await?;
     let retries = RetryLayer::new(&API)
-        .policy_with(|request: &Request| reqwest013::response_policy().for_method(request.method()))
+        .policy_with(|request: &Request| reqwest013::response_policy().also(tower05::link).for_method(request.method()))
         .clone_with(Request::try_clone)
-        .attempt_timeout(Duration::from_millis(300))
         .max_time(Duration::from_secs(10));
     let mut stack = ServiceBuilder::new()
         .layer(retries)
         .concurrency_limit(8) // not held while a retry waits
-        .map_err(BoxError::from)
+        .timeout(Duration::from_millis(300)) // of each attempt
         .service(Client::new());
 
     for (method, path) in [(Method::GET, "orders/1"), (Method::PUT, "orders/2"), (Method::POST, "orders")] {

@@ -161,7 +161,7 @@ mod tests {
     fn all_pages_of_the_documentation_are_in_the_book() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let pages = Pages::read(root).unwrap();
-        for folder in ["", "docs", "retry-clients", "retry-fleet", "retry-fleet-cli"] {
+        for folder in ["", "docs", "retry-clients", "retry-fleet", "retry-fleet-cli", "retry-stream", "retry-tower"] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let page = Path::new(folder).join(entry.unwrap().file_name());
                 let is_page = page.extension().is_some_and(|extension| extension == "md");

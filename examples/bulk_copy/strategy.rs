@@ -1,9 +1,8 @@
 //! The strategies to choose from.
 
 use clap::ValueEnum;
-use retry_core::{
-    AdaptiveRetryStrategy, ErasedStrategy, PacedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy,
-};
+use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, PatientRetryStrategy, StandardRetryStrategy};
+use retry_limits::PacedRetryStrategy;
 use std::fmt;
 
 /// A strategy without retries: each call makes one attempt.

@@ -11,7 +11,7 @@ use kube::client::{Body, ClientBuilder};
 use kube::{Api, Client, Config};
 use retry_clients::hyper_util01;
 use retry_core::PatientRetryStrategy;
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use server::Answer::{self, Found, Lost, Throttled, Unavailable};
 use server::Server;
 use std::error::Error;

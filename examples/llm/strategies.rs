@@ -5,9 +5,9 @@ use crate::limits::{REQUESTS_PER_SECOND, TOKENS_PER_MINUTE};
 use crate::prompts::Prompt;
 use crate::service::Service;
 use backon::{ExponentialBuilder, Retryable};
-use retry_core::limit::{PacedLimiter, Weights};
 use retry_core::strategy::LimitedRetryStrategy;
-use retry_core::{PacedRetryStrategy, PatientRetryStrategy, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, Pair, Weights};
 use tokio::sync::Mutex;
 
 type Answer = Result<u32, CallError>;
@@ -40,10 +40,12 @@ pub(crate) async fn untold(service: &Service, prompt: &Prompt, last_id: &mut u32
     attempt(service, prompt, last_id, sink).await
 }
 
-type Weighing = LimitedRetryStrategy<(PacedLimiter, PacedLimiter<Weights>)>;
+type Weighing = LimitedRetryStrategy<Pair<PacedLimiter, PacedLimiter<Weights>>>;
 
-static WEIGHTS: Weighing =
-    LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), (PacedLimiter::new(), PacedLimiter::of_weights()));
+static WEIGHTS: Weighing = LimitedRetryStrategy::with_limiter(
+    StandardRetryStrategy::new(),
+    Pair(PacedLimiter::new(), PacedLimiter::of_weights()),
+);
 
 /// It knows the tokens of each prompt, and learns both limits.
 #[retryable(
@@ -58,7 +60,10 @@ pub(crate) async fn weights(service: &Service, prompt: &Prompt, last_id: &mut u3
 
 static TOLD: Weighing = LimitedRetryStrategy::with_limiter(
     StandardRetryStrategy::new(),
-    (PacedLimiter::new().max_rate(REQUESTS_PER_SECOND), PacedLimiter::of_weights().max_rate(TOKENS_PER_MINUTE / 60.0)),
+    Pair(
+        PacedLimiter::new().max_rate(REQUESTS_PER_SECOND),
+        PacedLimiter::of_weights().max_rate(TOKENS_PER_MINUTE / 60.0),
+    ),
 );
 
 /// It knows both limits, and the tokens of each prompt. An answer that continues after a break used none.

@@ -1,10 +1,12 @@
-//! The service that the programs call. It fails in the same way for each of them.
+//! The services that the programs call. They fail in the same way for each of them.
 
-use std::io::{BufRead, BufReader, Write};
+use futures_util::stream::{self, Stream};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use tokio::task::yield_now;
 
 /// An HTTP server on this machine. `/report` fails with 500, then with 429, and then succeeds. Any other path is 404.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl FlakyService {
     }
 }
 
-fn answer(mut connection: &TcpStream, requests: &AtomicUsize) -> std::io::Result<()> {
+fn answer(mut connection: &TcpStream, requests: &AtomicUsize) -> Result<(), Error> {
     let mut lines = BufReader::new(connection).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
@@ -59,4 +61,51 @@ fn answer(mut connection: &TcpStream, requests: &AtomicUsize) -> std::io::Result
         (false, _) => "404 Not Found",
     };
     write!(connection, "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 6\r\n\r\nreport")
+}
+
+/// A feed of events, which are numbers. It is away at the second connection, and each other connection breaks after three events.
+#[derive(Debug, Default)]
+pub struct Feed {
+    connections: AtomicUsize,
+}
+
+impl Feed {
+    /// Connects, and returns the events after this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the feed is away.
+    pub async fn connect(&self, last: u32) -> Result<impl Stream<Item = Result<u32, Error>> + use<>, Error> {
+        yield_now().await;
+        if self.connections.fetch_add(1, Ordering::SeqCst) == 1 {
+            return Err(ErrorKind::ConnectionRefused.into());
+        }
+        let events = (last + 1..).take(3).map(Ok);
+        Ok(stream::iter(events.chain([Err(ErrorKind::ConnectionReset.into())])))
+    }
+
+    /// Returns how often [`connect`](Feed::connect) was called.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// A table that accepts half of the entries of each request.
+#[derive(Debug, Default)]
+pub struct Table {
+    requests: AtomicUsize,
+}
+
+impl Table {
+    /// Writes entries, and returns those that were not accepted.
+    pub async fn put(&self, entries: &[u32]) -> Vec<u32> {
+        yield_now().await;
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        entries[entries.len().div_ceil(2)..].to_vec()
+    }
+
+    /// Returns how often [`put`](Table::put) was called.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
 }

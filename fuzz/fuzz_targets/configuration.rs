@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retry_core::config::RetryMode;
-use retry_core::{ConfigError, InvalidSetting, RetryConfig};
+use retry_config::{ConfigError, RetryConfig, RetryMode};
+use retry_core::InvalidSetting;
 use std::path::Path;
 
 fuzz_target!(|input: &str| {

@@ -9,7 +9,7 @@
 mod oracle;
 
 use libfuzzer_sys::fuzz_target;
-use oracle::{date, number};
+use oracle::{date, fraction, number};
 use retry_clients::http::{rate_limit, rate_limit_remaining, retry_after, retry_after_millis};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
         UNIX_EPOCH + Duration::from_nanos(clock.unsigned_abs())
     };
 
-    let wait = number(&value).map(Duration::from_secs).or_else(|| {
+    let wait = number(&value).map(Duration::from_secs).or_else(|| fraction(&value)).or_else(|| {
         let until = i128::from(date(&value)?) * SECOND;
         let since = response_date.as_deref().and_then(date).map_or(clock.into(), |date| i128::from(date) * SECOND);
         let wait = (until - since).max(0);

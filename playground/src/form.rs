@@ -1,7 +1,7 @@
 //! The fields of the form: what is expected of them, and the configuration that they mean.
 
-use retry_core::config::{RetryMode, RetryPreset};
-use retry_core::{ExponentialBackoff, PatientRetryStrategy, RetryConfig, RetryErrorType};
+use retry_config::{RetryConfig, RetryMode, RetryPreset};
+use retry_core::{ExponentialBackoff, PatientRetryStrategy, RetryErrorType};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 use std::time::Duration;

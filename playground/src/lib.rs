@@ -8,7 +8,7 @@ pub use form::{Form, Kind};
 use form::{Numbers, PRESETS};
 pub use texts::{rust, toml};
 
-use retry_core::config::RetryPreset;
+use retry_config::RetryPreset;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 

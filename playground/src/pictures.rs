@@ -7,8 +7,8 @@ use lab::scenario::{Plan, Scenario, copy, outage};
 use lab::strategies::Strategy;
 use lab::study::OneByOne;
 use lab::timeline::{Outage, record_in_outage};
+use retry_config::RetryMode;
 use retry_core::StandardRetryStrategy;
-use retry_core::config::RetryMode;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The settings as texts for a program: a file, and a static.
 
 use crate::form::{Form, Kind};
-use retry_core::config::{RetryMode, RetryPreset};
+use retry_config::{RetryMode, RetryPreset};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -35,6 +35,7 @@ pub fn rust(form: &Form) -> String {
     let calls = calls(form);
     let mut text = match limited {
         None => format!("use retry_core::{inner};\n"),
+        Some(limited @ "PacedRetryStrategy") => format!("use retry_core::{inner};\nuse retry_limits::{limited};\n"),
         Some(limited) => format!("use retry_core::{{{limited}, {inner}}};\n"),
     };
     if calls.iter().any(|call| call.contains("Duration")) {

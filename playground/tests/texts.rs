@@ -3,12 +3,13 @@
 
 use expect_test::expect_file;
 use playground::{Form, Kind, rust, toml};
-use retry_core::config::RetryMode;
+use retry_config::{RetryConfig, RetryMode};
 use retry_core::strategy::StandardRetrySettings;
 use retry_core::{
-    AdaptiveRetryStrategy, ExponentialBackoff, Jitter, PacedRetryStrategy, PatientRetryStrategy, RetryConfig,
-    RetryErrorType, RetryQuota, StandardRetryStrategy,
+    AdaptiveRetryStrategy, ExponentialBackoff, Jitter, PatientRetryStrategy, RetryErrorType, RetryQuota,
+    StandardRetryStrategy,
 };
+use retry_limits::PacedRetryStrategy;
 use serde_json::json;
 use std::time::Duration;
 

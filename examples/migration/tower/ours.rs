@@ -4,7 +4,7 @@ use migration::FlakyService;
 use reqwest::{Client, Method, Request};
 use retry_clients::reqwest013;
 use retry_core::PatientRetryStrategy;
-use retry_core::tower::RetryLayer;
+use retry_tower::RetryLayer;
 use std::time::Duration;
 use tower::{Service, ServiceBuilder, ServiceExt};
 

@@ -1,3 +1,4 @@
-use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::StandardRetryStrategy;
+use retry_limits::PacedRetryStrategy;
 
 static STORE: PacedRetryStrategy = PacedRetryStrategy::over(StandardRetryStrategy::new());
