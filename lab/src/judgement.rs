@@ -66,6 +66,7 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("worlds", "worlds", Failed::OfWorld("failed operations"), Some("time / ideal")),
     ("weights", "weights", Failed::Unknown, Some("time / ideal")),
     ("untold", "untold", Failed::Unknown, Some("time / ideal")),
+    ("hedges", "hedges", Failed::Percent("failed, %"), Some("p99, ms")),
     ("tail", "tail", Failed::Percent("failed, %"), Some("p99, ms")),
     ("tail", "stall", Failed::Unknown, Some("over after, s")),
 ];

@@ -4,7 +4,7 @@
 use lab::aimd;
 use lab::report::quantile_of;
 use lab::scenario::tail::{self, Against, Fault};
-use lab::scenario::{changing, copy, many, weights, worlds};
+use lab::scenario::{changing, copy, hedges, many, weights, worlds};
 use lab::strategies::Strategy;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
@@ -460,4 +460,31 @@ fn hedges_do_not_make_the_median_much_longer_at_a_high_load() {
 fn a_stall_is_over_about_as_soon_with_hedges() {
     let over = |run: &tail::Outcome| run.stall_over_s.unwrap_or(f64::INFINITY);
     Tails::run(4, 0.6, 0.02, Fault::Stall).at_most("a stall", over, 1.07);
+}
+
+/// Runs a world without hedges and with them, and compares what its goal is for with the goal.
+#[track_caller]
+fn hedges_reach_the_goal_of(name: &str) {
+    const SEEDS: u64 = 5;
+    let options = hedges::Options::default();
+    let world = options.worlds.iter().find(|world| world.name == name).expect(name);
+    let runs = |against| {
+        let case = hedges::Case::new(world, against);
+        over(SEEDS, |seed| world.goal.of(&hedges::run(&options, &case, seed)))
+    };
+    let (without, with) = (runs(hedges::Against::Nothing), runs(world.judged()));
+    println!("{name}, without hedges: {:.4}", without.0);
+    at_most(&format!("{name}, {}", world.goal.measure()), with, world.goal.limit(without.0));
+}
+
+#[test]
+fn hedges_cut_the_tail_of_a_server_that_hangs_and_of_one_that_is_slow() {
+    hedges_reach_the_goal_of("one of 30 hangs");
+    hedges_reach_the_goal_of("one of 10 is slow");
+}
+
+#[test]
+fn a_new_process_hedges_few_of_its_first_calls() {
+    hedges_reach_the_goal_of("the first 300 calls, 1 process");
+    hedges_reach_the_goal_of("the first 300 calls, 50 processes");
 }

@@ -47,5 +47,6 @@ scenarios!(
     worlds,
     weights,
     tail,
+    hedges,
     untold
 );

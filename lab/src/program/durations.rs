@@ -11,7 +11,7 @@ struct Cost {
     full: (f64, f64),
 }
 
-const COSTS: [Cost; 17] = [
+const COSTS: [Cost; 18] = [
     Cost { scenario: "contention", short: (0.1, 5.0), full: (0.3, 100.0) },
     Cost { scenario: "restart", short: (0.02, 20.0), full: (0.01, 100.0) },
     Cost { scenario: "copy", short: (0.5, 3.0), full: (0.3, 20.0) },
@@ -28,6 +28,7 @@ const COSTS: [Cost; 17] = [
     Cost { scenario: "worlds", short: (2.7, 1.0), full: (17.6, 5.0) },
     Cost { scenario: "weights", short: (1.2, 1.0), full: (1.2, 5.0) },
     Cost { scenario: "untold", short: (3.0, 1.0), full: (3.0, 5.0) },
+    Cost { scenario: "hedges", short: (0.5, 1.0), full: (1.9, 10.0) },
     Cost { scenario: "tail", short: (0.3, 1.0), full: (7.5, 10.0) },
 ];
 

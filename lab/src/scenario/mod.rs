@@ -6,6 +6,7 @@ pub mod copy;
 pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
+pub mod hedges;
 pub mod layers;
 pub mod lengths;
 mod limited;
@@ -66,6 +67,7 @@ pub const SCENARIOS: &[Scenario] = &[
     worlds::SCENARIO,
     weights::SCENARIO,
     tail::SCENARIO,
+    hedges::SCENARIO,
     untold::SCENARIO,
 ];
 

@@ -74,6 +74,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
             "tail",
             json!({ "loads": [0.3], "fixed_ms": [20.0], "warm_up_calls": 500, "calls": 1000, "stall_s": 1, "seeds": 2 }),
         ),
+        ("hedges", json!({ "only": "pauses", "warm_up_calls": 500, "part": 0.05, "seeds": 2 })),
         ("weights", json!({ "jobs": [a_job_of_weights()], "seeds": 2 })),
         ("layers", json!({ "rate": 20.0, "fails_after_s": 3, "fails_s": 5, "duration_s": 10 })),
         ("faults", json!({ "quotas": [3], "fault_after_s": 2, "columns": ["stall, lives of 2 s", "down for 1 s"] })),

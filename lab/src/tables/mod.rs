@@ -3,6 +3,7 @@
 
 mod cases;
 mod failing;
+mod hedged;
 mod outlast;
 mod phrases;
 mod processes;
@@ -88,6 +89,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "faults" => quotas::faults(results.full("faults")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "fleets" => quotas::fleets(results.full("fleet")?),
+        "hedged worlds" => hedged::hedged(results.full("hedges")?),
         "hedges" => servers::hedges(results.full("tail")?),
         "layers" => servers::layers(results.full("layers")?),
         "lengths" => servers::lengths(results.full("lengths")?),

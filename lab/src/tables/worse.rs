@@ -52,6 +52,7 @@ pub(super) fn worse(results: &Results) -> Result<Rows, Missing> {
     }
     rows.extend(of_worlds(&worlds::worlds(results.full("worlds")?)?));
     rows.extend(super::untold::worse(results.full("untold")?)?);
+    rows.extend(super::hedged::worse(results.full("hedges")?)?);
     rows.extend(of_faults(results.full("faults")?));
     for row in &mut rows {
         row[3] = linked(&row[3]);
