@@ -29,7 +29,7 @@ impl Reached {
     }
 
     fn number(value: f64) -> String {
-        fixed(value, if value < 100.0 { 1 } else { 0 })
+        fixed(value, usize::from(value < 100.0))
     }
 
     /// Returns why a goal is missed.
