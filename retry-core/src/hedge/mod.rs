@@ -133,8 +133,8 @@ impl Hedge {
     /// A call that reaches the delay raises it, and a success before it lowers it by a 19th of that. No clock is read. The delay
     /// starts at 50 ms, and is at least 1 ms and at most one minute. During the first 256 calls, it moves faster.
     ///
-    /// If the delay is more than five times as long as it was some thousand calls ago, all calls are slow, and there are no hedges. During
-    /// the first 256 calls, at most one in 20 has a hedge, because the delay is a guess then.
+    /// If the delay is more than twice as long as it was 2,000 calls ago, or 4 of the latest 15 calls reached it, all calls are slow, and there are no
+    /// hedges. During the first 256 calls, at most one in 20 has a hedge, because the delay is a guess then.
     pub const fn p95() -> Self {
         Self { fixed: None, steered: Self::new_state(), results: Results::new(), wins: Wins::new() }
     }
@@ -216,6 +216,7 @@ impl Hedge {
         let change = |bits| (Steered(bits).delay() <= waited).then(|| Steered(bits).reached().0);
         match self.with_state(|state| state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)) {
             Ok(bits) if Steered(bits).is_far_above_its_floor() => Due::AllSlow,
+            Ok(bits) if Steered(bits).is_reached_by_many() && !Self::is_tested() => Due::AllSlow,
             Ok(bits) => match Steered(bits).early_calls() {
                 Some(calls) if !Self::is_tested() && !self.wins.permit_early(calls) => Due::WarmingUp,
                 _ if self.wins.are_too_few() => Due::FewWin,

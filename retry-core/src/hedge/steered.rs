@@ -14,13 +14,18 @@ const UP: u64 = 19;
 const FIRST_CALLS: u64 = 256;
 const FIRST_STEPS: u64 = 4;
 
-/// The parts of a step in which the floor is kept. The floor rises by one part with each call, so that a delay that stays five times
-/// as long is normal again after about 4,800 calls.
+/// The parts of a step in which the floor is kept. The floor rises by one part with each call, so that a delay that stays twice as
+/// long is normal again after about 2,050 calls.
 const FLOOR_PARTS: u64 = 8;
 
 /// The ratio of the delay to its floor above which all calls are slow, so that a second attempt would be as slow as the first one,
-/// and add load to a server that may be slow because of its load.
-const ALL_SLOW: u32 = 5;
+/// and add load to a server that may be slow because of its load. With 1.5, the slowest of usual answers get no hedge either: with 2 %
+/// of slow answers at a load of 60 %, 99.9 % of the calls take 322 ms in place of 259.
+const ALL_SLOW: u32 = 2;
+
+/// The number of the latest 15 calls that reached the delay from which on all calls are slow. If 5 % reach it independently of each other, so many
+/// did in 1 of 180 cases. With 3 it is 1 of 28, so that 99.9 % of the calls gain less from hedges.
+const MANY: u32 = 4;
 
 const LOWEST: u64 = code(Duration::from_millis(1));
 const START: u64 = code(Duration::from_millis(50));
@@ -28,9 +33,12 @@ const HIGHEST: u64 = code(Duration::from_secs(60));
 
 const DELAY_BITS: u32 = 16;
 const FLOOR_BITS: u32 = 24;
+const CALLS_BITS: u32 = 9;
+/// Where the latest calls begin, which have the rest of the bits.
+const LATEST_AT: u32 = DELAY_BITS + FLOOR_BITS + CALLS_BITS;
 
 /// The steered delay and its floor, in one number: the delay in steps, in the lowest 16 bits; the floor in parts of a step, in
-/// the next 24; and the number of calls up to [`FIRST_CALLS`].
+/// the next 24; the number of calls up to [`FIRST_CALLS`], in 9; and whether each of the latest calls reached the delay, in the last 15.
 ///
 /// A delay in steps is a small floating-point number: `(256 + step % 256) << (step / 256)` nanoseconds. So steps up and down are
 /// additions, and nothing is lost by rounding: after 19 calls that were answered and one that was not, the delay is
@@ -40,10 +48,11 @@ const FLOOR_BITS: u32 = 24;
 pub(super) struct Steered(pub(super) u64);
 
 impl Steered {
-    pub(super) const NEW: Self = Self::of(START, START * FLOOR_PARTS, 0);
+    pub(super) const NEW: Self = Self::of(START, START * FLOOR_PARTS, 0, 0);
 
-    const fn of(delay: u64, floor: u64, calls: u64) -> Self {
-        Self(delay | floor << DELAY_BITS | calls << (DELAY_BITS + FLOOR_BITS))
+    const fn of(delay: u64, floor: u64, calls: u64, latest: u64) -> Self {
+        // What is older than the latest calls is shifted out.
+        Self(delay | floor << DELAY_BITS | calls << (DELAY_BITS + FLOOR_BITS) | latest << LATEST_AT)
     }
 
     const fn step(self) -> u64 {
@@ -55,7 +64,12 @@ impl Steered {
     }
 
     const fn calls(self) -> u64 {
-        self.0 >> (DELAY_BITS + FLOOR_BITS)
+        (self.0 >> (DELAY_BITS + FLOOR_BITS)) & ((1 << CALLS_BITS) - 1)
+    }
+
+    /// Returns a bit for each of the latest calls, the last one lowest, which is set if the call reached the delay.
+    const fn latest(self) -> u64 {
+        self.0 >> LATEST_AT
     }
 
     /// Returns the delay.
@@ -68,6 +82,11 @@ impl Steered {
         self.delay() > duration(self.floor() / FLOOR_PARTS).saturating_mul(ALL_SLOW)
     }
 
+    /// Returns whether many of the latest calls reached the delay, which then is too short for what has become usual.
+    pub(super) const fn is_reached_by_many(self) -> bool {
+        self.latest().count_ones() >= MANY
+    }
+
     /// Returns the number of calls so far, while it is one of the first.
     pub(super) fn early_calls(self) -> Option<u32> {
         u32::try_from(self.calls()).ok().filter(|_| self.calls() < FIRST_CALLS)
@@ -76,12 +95,12 @@ impl Steered {
     /// Records a success before the delay.
     #[inline]
     pub(super) fn answered(self) -> Self {
-        self.moved_to(self.step().saturating_sub(self.pace()).max(LOWEST))
+        self.moved_to(self.step().saturating_sub(self.pace()).max(LOWEST), 0)
     }
 
     /// Records a call that reached the delay.
     pub(super) fn reached(self) -> Self {
-        self.moved_to((self.step() + UP * self.pace()).min(HIGHEST))
+        self.moved_to((self.step() + UP * self.pace()).min(HIGHEST), 1)
     }
 
     const fn pace(self) -> u64 {
@@ -90,13 +109,13 @@ impl Steered {
 
     /// Sets the delay. The floor follows it down, and slowly up.
     #[inline]
-    fn moved_to(self, step: u64) -> Self {
-        let floor = step * FLOOR_PARTS;
+    fn moved_to(self, step: u64, reached: u64) -> Self {
+        let (floor, latest) = (step * FLOOR_PARTS, self.latest() << 1 | reached);
         if self.calls() < FIRST_CALLS {
             // What is usual is not known yet.
-            return Self::of(step, floor, self.calls() + 1);
+            return Self::of(step, floor, self.calls() + 1, latest);
         }
-        Self::of(step, floor.min(self.floor() + 1), self.calls())
+        Self::of(step, floor.min(self.floor() + 1), self.calls(), latest)
     }
 }
 
