@@ -7,6 +7,8 @@ mod limit;
 mod limit_brown_out;
 mod limit_calls;
 mod limit_changes;
+#[cfg(feature = "tokio")]
+mod limit_overload;
 mod limit_world;
 mod liveness;
 mod member;

@@ -21,7 +21,7 @@ pub use throttled::Throttled;
 pub use unit::Held;
 pub use unit::{Requests, Unit, Weights};
 
-use pacer::{Pacer, Rejected};
+use pacer::{Pacer, Rejected, SHORTEST_ATTEMPT};
 use retry_core::limit::{FailedSend, SendLimiter, Unpaid};
 use retry_core::limit::{LazyWaker, Ready};
 use retry_core::parts::Shared;
@@ -357,7 +357,9 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
             }
             // A shorter wait is the whole wait.
             Err(wait) if joins && wait >= RECHECK => self.with_pacer(|pacer| pacer.queued(wait)),
-            Err(wait) => Ready::After(wait),
+            Err(wait) if joins => Ready::After(wait),
+            // The rate was lower than expected. Without time for its attempt, the operation would take a send and fail.
+            Err(wait) => Ready::Queued { wait, expected: wait.saturating_add(SHORTEST_ATTEMPT) },
         }
     }
 

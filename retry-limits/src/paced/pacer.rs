@@ -21,7 +21,7 @@ const HOLDS_ALL: Duration = Duration::from_millis(1500);
 /// an operation were sent in the last moment, its time would be over before the answer, and the server would have worked for
 /// nothing. Rates are cut and return meanwhile, so an estimate of a longer wait is less certain.
 const ATTEMPT_PART: u32 = 8;
-const SHORTEST_ATTEMPT: Duration = Duration::from_millis(100);
+pub(super) const SHORTEST_ATTEMPT: Duration = Duration::from_millis(100);
 /// The age up to which answers are treated as current when they are moved to the estimator. With 5 ms, current ones would count as
 /// old; from 10 s on, old ones would count as what the server accepts now. Between them, it makes no difference.
 const FRESH: Duration = Duration::from_millis(250);
