@@ -27,13 +27,19 @@ fn brown_out(processes: usize, each: u64, part: f64, length: u64, after: u64) ->
     accepted(&counts, seconds)
 }
 
-// Rule F8.
+// Rules F8, F37.
 #[test]
 fn a_fleet_sends_what_comes_soon_after_a_brown_out() {
     let mut wrong = Vec::new();
-    for (processes, each, part, length) in
-        [(20, 12, 100.0 / 240.0, 4), (2, 120, 100.0 / 240.0, 4), (20, 12, 0.2, 10), (50, 5, 0.5, 30), (5, 40, 0.9, 60)]
-    {
+    // In the last one, each process sends far less than once in a step.
+    for (processes, each, part, length) in [
+        (20, 12, 100.0 / 240.0, 4),
+        (2, 120, 100.0 / 240.0, 4),
+        (20, 12, 0.2, 10),
+        (50, 5, 0.5, 30),
+        (5, 40, 0.9, 60),
+        (100, 2, 0.3, 5),
+    ] {
         let by_second = brown_out(processes, each, part, length, 60);
         let demand = f64::from(u32::try_from(processes as u64 * each).unwrap());
         let settled = usize::try_from(BEGIN + length + 15).unwrap();

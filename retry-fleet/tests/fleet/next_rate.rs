@@ -107,6 +107,10 @@ fn a_step_measures_what_was_accepted_unless_something_else_explains_it() {
         // Far less was accepted than the rate allows, although processes wait.
         (Case { accepted: 27, ..CASE }, Then::BeginsAgain),
         (Case { accepted: 27, waiting: 1, ..CASE }, Then::BeginsAgain),
+        (Case { accepted: 27, waiting: 50, ..CASE }, Then::BeginsAgain),
+        // Each process sends less than once in the step.
+        (Case { accepted: 27, waiting: 51, ..CASE }, Then::Continues),
+        (Case { accepted: 0, waiting: 51, ..CASE }, Then::Continues),
         (Case { accepted: 118, elapsed: 1_000, ..CASE }, Then::Continues),
         (Case { accepted: 117, elapsed: 1_000, ..CASE }, Then::BeginsAgain),
         (Case { accepted: 13, rate: Some((100.0, 200.0)), ..CASE }, Then::Continues),
