@@ -27,7 +27,7 @@ fn brown_out(processes: usize, each: u64, part: f64, length: u64, after: u64) ->
     accepted(&counts, seconds)
 }
 
-// Rules F8, F37.
+// Rules F8, F47.
 #[test]
 fn a_fleet_sends_what_comes_soon_after_a_brown_out() {
     let mut wrong = Vec::new();

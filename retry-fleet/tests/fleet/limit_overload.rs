@@ -130,7 +130,7 @@ async fn overloaded(processes: u32, overload: f64, burst: f64, seed: u64) -> (f6
     (f64::from(*accepted) / (LIMIT * seconds), f64::from(*refused) / (overload * LIMIT * seconds), std::mem::take(took))
 }
 
-// Rule L56.
+// Rules L56, L63.
 #[tokio::test(start_paused = true)]
 async fn a_limit_is_used_although_the_time_of_operations_that_wait_is_over() {
     // One process that searches uses 0.96 of a limit whose server saves up a tenth of a second, without a time limit, too.

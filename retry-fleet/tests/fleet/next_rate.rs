@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-// Rules F8, F27, F37, F38.
+// Rules F8, F27, F37, F38, F47.
 #[test]
 fn a_step_measures_what_was_accepted_unless_something_else_explains_it() {
     let texts = [Then::Continues, Then::BeginsAgain, Then::Cut, Then::BeginsAgainAndCut, Then::Stays]
