@@ -1,9 +1,11 @@
 //! The observer of all operations of the process. It can be set once, so the tests run in their own process.
 
-use crate::support::{Failed, Flaky, run_in_a_process};
+use crate::support::{Failed, Flaky, poll_once, run_in_a_process, secs};
 use retry_core::observe::{GlobalObserverIsSet, set_global_observer};
+use retry_core::time::ManualTimer;
 use retry_core::{Event, Observer, StandardRetryStrategy, retry, retry_blocking, retryable};
-use std::sync::Mutex;
+use std::pin::pin;
+use std::sync::{LazyLock, Mutex};
 
 /// Collects the events of operations whose names do not begin with `ignored`.
 struct Log(Mutex<Vec<String>>);
@@ -22,9 +24,13 @@ impl Observer for Log {
     fn observe(&self, event: &Event) {
         let line = format!("{} {} {}", event.operation, event.attempt, event.kind.as_str());
         self.0.lock().unwrap().push(line);
+        if event.operation == "slow" {
+            TIMER.advance(secs(2));
+        }
     }
 }
 
+static TIMER: LazyLock<ManualTimer> = LazyLock::new(ManualTimer::new);
 static GLOBAL: Log = Log(Mutex::new(Vec::new()));
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new().name("store");
 
@@ -39,7 +45,7 @@ async fn child() {
     assert!(get(&Flaky::new(0, Failed::SAFE)).await.is_ok());
     assert!(GLOBAL.take().is_empty(), "it is not set yet");
     let mut early = Box::pin(retry(&STORE, std::future::pending::<Result<(), Failed>>).name("early").run());
-    crate::support::poll_once(early.as_mut());
+    poll_once(early.as_mut());
     assert_eq!(set_global_observer(&GLOBAL), Ok(()));
     drop(early);
 
@@ -56,6 +62,14 @@ async fn child() {
 
     assert!(retry_blocking(&STORE, || Ok::<_, Failed>(())).name("ignored").run().is_ok());
     assert!(GLOBAL.take().is_empty(), "it is not interested");
+
+    // The time that it takes counts.
+    let call = retry(&STORE, std::future::pending::<Result<(), Failed>>).name("slow").timer(&*TIMER);
+    let mut slow = pin!(call.max_time(secs(3)).timed_out(|_| Failed::SAFE).run());
+    poll_once(slow.as_mut());
+    TIMER.advance(secs(1));
+    assert_eq!(slow.await, Err(Failed::SAFE));
+    assert_eq!(GLOBAL.take(), ["slow 1 attempt_started", "slow 1 stopped"]);
 
     let second: &'static Log = Box::leak(Box::new(Log(Mutex::default())));
     assert_eq!(set_global_observer(second), Err(GlobalObserverIsSet));

@@ -257,7 +257,7 @@ pub fn deadline<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: Optional
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
 ) -> DeadlineAndSleep<L, T::Sleep> {
-    call.deadline(operation)
+    call.prompt_deadline(operation)
 }
 
 /// Runs an attempt that has a deadline.

@@ -114,6 +114,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Observed { own: observer.begin(*self.name, &self.timer()), global: Global::begin(*self.name, &self.timer()) }
     }
 
+    /// Returns whether the operation has only just begun, if the library's own loop drives it: no code of others has run, such as an
+    /// observer's or a strategy's, which may take time. Then the time at which the operation began is that of its first attempt, too.
+    #[inline]
+    pub(super) fn has_just_begun(is_unmade: bool) -> bool {
+        is_unmade && O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)
+    }
+
     /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
     #[inline]
     pub(super) fn tell(
@@ -241,6 +248,10 @@ mod sealed {
 /// }
 /// ```
 pub trait OptionalObserver: sealed::Sealed {
+    /// Whether there is no observer.
+    #[doc(hidden)]
+    const IS_ABSENT: bool;
+
     /// State kept between events.
     #[doc(hidden)]
     type State: Identified;
@@ -275,6 +286,8 @@ pub struct Unobserved;
 impl sealed::Sealed for Unobserved {}
 
 impl OptionalObserver for Unobserved {
+    const IS_ABSENT: bool = true;
+
     type State = UnobservedId;
 
     type Ref<'a> = Self;
@@ -317,6 +330,8 @@ impl Identified for ObservedState {
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
 impl<O: Observer + ?Sized> OptionalObserver for O {
+    const IS_ABSENT: bool = false;
+
     type State = ObservedState;
 
     type Ref<'a>

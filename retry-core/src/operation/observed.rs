@@ -30,6 +30,12 @@ mod enabled {
             Self(observer.map(|_| clock.now()))
         }
 
+        /// Returns whether no code of an observer has run, or will run.
+        #[inline]
+        pub(in crate::operation) fn is_absent() -> bool {
+            global_observer().is_none()
+        }
+
         #[inline]
         pub(in crate::operation) const fn is_interested(&self) -> bool {
             self.0.is_some()
@@ -54,6 +60,11 @@ impl Global {
     #[inline]
     pub(super) const fn begin(_: Name, _: &impl Clock) -> Self {
         Self
+    }
+
+    #[inline]
+    pub(super) const fn is_absent() -> bool {
+        true
     }
 
     #[inline]

@@ -35,6 +35,20 @@ impl<C: Copy> Deadline<C> {
 pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as RunningLimits>::Cut>, Option<<L as RunningLimits>::Sleep<Z>>);
 
 impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Returns the deadline of the attempt that begins now, and the sleep until the deadline, as [`deadline`](Call::deadline) does. For a
+    /// loop in which nothing else runs between the beginning of the operation and its first attempt.
+    #[inline]
+    pub(crate) fn prompt_deadline<L: RunningLimits>(
+        self,
+        operation: &mut StateOf<S, L, O>,
+    ) -> DeadlineAndSleep<L, T::Sleep> {
+        if operation.stopped.is_none() && Self::has_just_begun(operation.is_unmade) {
+            // An unmade token needs no guard.
+            return self.deadline_as_read(&operation.limits);
+        }
+        self.deadline(operation)
+    }
+
     /// Returns the deadline of the attempt that begins now, and the sleep until the deadline. Neither borrows the
     /// timer.
     ///
@@ -47,10 +61,16 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // The clock is read again, because an observer may have taken time.
         operation.limits.remaining(&self.timer());
-        let next = operation.limits.next_cut();
-        let sleep = operation.limits.sleep(&self.timer(), next);
+        let deadline = self.deadline_as_read(&operation.limits);
         guard.disarm();
-        (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), sleep)
+        deadline
+    }
+
+    /// Returns the deadline by the time that the limits have read last.
+    #[inline]
+    fn deadline_as_read<L: RunningLimits>(self, limits: &L) -> DeadlineAndSleep<L, T::Sleep> {
+        let next = limits.next_cut();
+        (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), limits.sleep(&self.timer(), next))
     }
 }
 

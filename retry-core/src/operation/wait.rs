@@ -204,7 +204,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 Ready::Now | Ready::After(_) | Ready::Stop => {}
             }
         }
-        operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
+        operation.stopped = if Self::has_just_begun(is_unmade) {
+            operation.limits.begin_first()
+        } else {
+            operation.limits.is_over(Duration::ZERO, &self.timer())
+        };
         if operation.stopped.is_some() {
             guard.give_up(move || self.clock().now());
             return None;

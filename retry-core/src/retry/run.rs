@@ -87,7 +87,7 @@ where
                 }
                 let attempted = {
                     let place = Place::of(&operation);
-                    let (deadline, sleep) = self.call().deadline(&mut operation);
+                    let (deadline, sleep) = self.call().prompt_deadline(&mut operation);
                     // Copied: if the attempt borrowed the operation, the future would be `Send` only with tokens that are
                     // `Sync`.
                     let (number, time_left) = (operation.attempts(), operation.time_left());

@@ -31,7 +31,7 @@ pub use manual::{ManualSleep, ManualTimer};
 pub use std_timer::StdTimer;
 pub use timed_out::{TimeLimit, TimedOut};
 #[cfg(feature = "tokio")]
-pub use tokio_timer::TokioTimer;
+pub use tokio_timer::{TokioSleep, TokioTimer};
 
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};

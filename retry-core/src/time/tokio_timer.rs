@@ -1,18 +1,16 @@
 //! The timer of tokio.
 
 use super::{Clock, Timer, Timestamp};
+use pin_project_lite::pin_project;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::task::coop::{Unconstrained, unconstrained};
-use tokio::time::{Instant, Sleep};
+use tokio::task::coop::unconstrained;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 /// Tokio's clock and timer: the default timer of async functions and closures. In tests it follows tokio's paused time.
 ///
-/// [`sleep`](Timer::sleep) needs a tokio runtime with time enabled; [`now`](Clock::now) does not.
-///
-/// # Panics
-///
-/// [`sleep`](Timer::sleep) panics where [`tokio::time::sleep`] does, which is outside a tokio runtime or with time
-/// disabled.
+/// A [sleep](TokioSleep) needs a tokio runtime with time enabled; [`now`](Clock::now) does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
@@ -31,12 +29,49 @@ impl Clock for TokioTimer {
 }
 
 impl Timer for TokioTimer {
-    /// The sleep is exempt from tokio's cooperative budget. Otherwise, an attempt that uses up the budget of its task
-    /// would prevent its own deadline from firing.
-    type Sleep = Unconstrained<Sleep>;
+    type Sleep = TokioSleep;
 
     #[inline]
-    fn sleep(&self, delay: Duration) -> Self::Sleep {
-        unconstrained(tokio::time::sleep(delay))
+    fn sleep(&self, delay: Duration) -> TokioSleep {
+        let now = Instant::now();
+        TokioSleep { until: now.checked_add(delay).unwrap_or_else(|| far_from(now)), sleep: None }
+    }
+}
+
+/// Returns a time that is never reached, for delays that do not fit. Tokio's own is as far away.
+#[cold]
+fn far_from(now: Instant) -> Instant {
+    now + Duration::from_secs(30 * 365 * 24 * 3600)
+}
+
+pin_project! {
+    /// A sleep of the [`TokioTimer`].
+    ///
+    /// The delay begins when the sleep is created. Tokio's own sleep is created at the first poll: most attempts with a time limit
+    /// have their outcome at once, and need none.
+    ///
+    /// # Panics
+    ///
+    /// Its first poll panics where [`tokio::time::sleep`] does, which is outside a tokio runtime or with time disabled.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct TokioSleep {
+        until: Instant,
+        #[pin]
+        sleep: Option<Sleep>,
+    }
+}
+
+impl Future for TokioSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        if this.sleep.is_none() {
+            this.sleep.set(Some(sleep_until(*this.until)));
+        }
+        // It is exempt from tokio's cooperative budget. Otherwise, an attempt that uses up the budget of its task would prevent its
+        // own deadline from firing.
+        this.sleep.as_pin_mut().map_or(Poll::Pending, |sleep| pin!(unconstrained(sleep)).poll(context))
     }
 }

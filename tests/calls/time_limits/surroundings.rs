@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::{advance, sleep};
+use tokio::time::{Instant, advance, sleep};
 
 const BACKOFF: Duration = millis(10);
 
@@ -234,4 +234,42 @@ fn the_time_that_an_observer_takes_counts() {
         secs(3 + 2),
         "the observer takes two of the three seconds, and two more for the last event"
     );
+}
+
+// Rules T1, T6.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_first_poll_of_an_attempt_counts() {
+    #[retryable(strategy = "standard", max_time = "5s")]
+    async fn bounded() -> Result<u32, Error> {
+        advance(secs(4)).await;
+        std::future::pending().await
+    }
+
+    let (strategy, began) = (standard().max_attempts(1), Instant::now());
+    // The clock advances while the attempt is polled for the first time.
+    let slow = async || {
+        advance(secs(4)).await;
+        std::future::pending::<Result<u32, Error>>().await
+    };
+    assert_eq!(
+        time_was_up(&retry(&strategy, slow).max_time(secs(5)).run().await),
+        Some((TimeLimit::Operation, secs(5)))
+    );
+    assert_eq!(began.elapsed().as_secs(), 5);
+    let limited = retry(&strategy, slow).attempt_timeout(secs(5)).max_time(secs(30)).run().await;
+    assert_eq!(time_was_up(&limited), Some((TimeLimit::Attempt, secs(5))));
+    assert_eq!(began.elapsed().as_secs(), 5 + 5);
+    assert!(bounded().await.is_err());
+    assert_eq!(began.elapsed().as_secs(), 5 + 5 + 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleep_of_tokio_counts_from_its_creation() {
+    let began = Instant::now();
+    let sleep = TokioTimer.sleep(secs(10));
+    advance(secs(7)).await;
+    sleep.await;
+    assert_eq!(began.elapsed().as_secs(), 10);
+    let mut endless = pin!(TokioTimer.sleep(Duration::MAX));
+    poll_once(endless.as_mut());
 }

@@ -171,6 +171,12 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
         }
     }
 
+    #[inline]
+    fn begin_first(&mut self) -> Option<TimedOut> {
+        self.is_first = false;
+        self.stopped()
+    }
+
     fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, TimedOut> {
         if let Some(stopped) = self.stopped() {
             return Err(stopped);

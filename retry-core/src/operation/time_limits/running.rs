@@ -33,6 +33,10 @@ pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// Returns the limit that will be over after this wait, if any.
     fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<Self::Cut>;
 
+    /// Begins the first attempt, which is made even if the limit is over already. Returns the stop that prevents it, if any. Unlike
+    /// `is_over`, it reads no clock.
+    fn begin_first(&mut self) -> Option<Self::Cut>;
+
     /// Shortens a wait to the time that is left.
     ///
     /// # Errors
@@ -44,7 +48,7 @@ pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     fn skip(&mut self, wait: Duration);
 
     /// Returns the time limit of the next attempt and the cut at its end, if there is one. The time counts from the
-    /// last call of `remaining`.
+    /// last call of `start` or `remaining`.
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
 
     /// Returns the time limit of each attempt, if there is one.

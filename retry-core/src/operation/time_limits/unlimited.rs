@@ -63,6 +63,11 @@ macro_rules! without_time_limits {
             }
 
             #[inline]
+            fn begin_first(&mut self) -> Option<Infallible> {
+                None
+            }
+
+            #[inline]
             fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, Infallible> {
                 Ok(wait)
             }
