@@ -5,6 +5,7 @@ use crate::support::{ByHand, Failed, Recorder, assert_send, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
 use proptest::prelude::*;
 use retry_config::{RetryConfig, RetryMode};
+use retry_core::drive::{Next, Operation};
 use retry_core::strategy::DelaySource;
 use retry_core::time::{BlockingTimer, ManualTimer, Timestamp};
 use retry_core::{
@@ -289,8 +290,23 @@ async fn an_observer_without_interest_is_asked_once_and_costs_no_clock_reading()
     assert_eq!(clock.0.readings_of(|| at_once(call().run()).unwrap_err()), 0);
     assert_eq!(clock.0.readings_of(|| at_once(call().observer(&uninterested).run()).unwrap_err()), 0);
     assert_eq!(uninterested.0.take(), ["call"]);
-    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&log).run()).unwrap_err()), 1 + 6);
-    assert_eq!(log.0.borrow().len(), 6, "one reading per event, and one at the start");
+    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&log).run()).unwrap_err()), 1 + 5);
+    assert_eq!(
+        log.0.borrow().len(),
+        6,
+        "one reading at the start, which is that of the first event, and one for each other event"
+    );
+    assert_eq!(log.0.borrow()[0].elapsed, Duration::ZERO);
+}
+
+// Rule O2.
+#[test]
+fn the_first_event_of_an_operation_has_the_time_that_its_driver_took() {
+    let (timer, log, strategy) = (ManualTimer::new(), Log::default(), standard());
+    let mut operation = Operation::builder(&strategy, "get").clock(&timer).observer(&log).begin();
+    timer.advance(secs(2));
+    assert!(matches!(operation.next(Waker::noop()), Next::Attempt { .. }));
+    assert_eq!(log.0.borrow().iter().map(|event| event.elapsed).collect::<Vec<_>>(), [secs(2)]);
 }
 
 /// Returns the output of a future that is ready immediately.

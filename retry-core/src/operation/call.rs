@@ -9,6 +9,7 @@ use crate::observe::{Event, EventKind, Observer, OperationId};
 use crate::strategy::clock::StrategyClock;
 use crate::strategy::{RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
+use std::time::Duration;
 
 /// The name, strategy, timer and observer of a call.
 ///
@@ -114,11 +115,40 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Observed { own: observer.begin(*self.name, &self.timer()), global: Global::begin(*self.name, &self.timer()) }
     }
 
-    /// Returns whether the operation has only just begun, if the library's own loop drives it: no code of others has run, such as an
-    /// observer's or a strategy's, which may take time. Then the time at which the operation began is that of its first attempt, too.
+    /// Returns whether nobody is told that an attempt starts.
     #[inline]
-    pub(super) fn has_just_begun(is_unmade: bool) -> bool {
-        is_unmade && O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)
+    pub(super) fn is_unheard() -> bool {
+        O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)
+    }
+
+    /// Reports the first attempt of an operation that has only just begun, so no clock is read for its event.
+    #[inline]
+    pub(super) fn tell_begun(self, observed: &Observed<O::State>) {
+        if observed.global.is_interested() || trace::is_enabled(Level::Trace) {
+            self.tell_all_begun(observed);
+        } else if let Some(beginning) = O::beginning(&observed.own) {
+            self.tell_observer_begun(beginning.operation_id);
+        }
+    }
+
+    #[cold]
+    fn tell_all_begun(self, observed: &Observed<O::State>) {
+        let operation = (self.name.get(), observed.own.operation_id());
+        trace::emit(Level::Trace, operation, || self.strategy.name(), 1, &EventKind::AttemptStarted);
+        if let Some(beginning) = O::beginning(&observed.own) {
+            self.tell_observer_begun(beginning.operation_id);
+        }
+        observed.global.tell(|_| self.event_begun(operation.1));
+    }
+
+    #[cold]
+    fn tell_observer_begun(self, operation_id: OperationId) {
+        self.observer.observe(&self.event_begun(operation_id));
+    }
+
+    /// Creates the event of the first attempt of an operation that has only just begun.
+    fn event_begun(self, operation_id: OperationId) -> Event {
+        self.event_after(Duration::ZERO, operation_id, 1, EventKind::AttemptStarted)
     }
 
     /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
@@ -172,8 +202,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Creates an event of an operation.
     pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: EventKind) -> Event {
-        let Beginning { operation_id, started } = beginning;
-        let elapsed = self.timer().now().saturating_since(started);
+        let elapsed = self.timer().now().saturating_since(beginning.started);
+        self.event_after(elapsed, beginning.operation_id, attempt, kind)
+    }
+
+    /// Creates an event of an operation at this time after its start.
+    #[inline]
+    fn event_after(self, elapsed: Duration, operation_id: OperationId, attempt: u32, kind: EventKind) -> Event {
         Event { operation: self.name.get(), operation_id, strategy: self.strategy.name(), attempt, elapsed, kind }
     }
 

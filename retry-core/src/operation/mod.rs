@@ -151,6 +151,13 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         self.limits.next_cut().map(|(time, _)| time)
     }
 
+    /// Returns whether the operation has only just begun: the strategy was not called, and no driver has taken time. If no observer was
+    /// called either, the time at which it began is that of its first attempt, too.
+    #[inline]
+    const fn has_just_begun(&self) -> bool {
+        self.is_unmade && !L::IS_BY_HAND
+    }
+
     /// Returns whether this is the first attempt, and its token was not made yet.
     #[inline]
     pub(crate) const fn is_unmade(&self) -> bool {

@@ -170,7 +170,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         // An unmade token waits for nothing.
-        let is_unmade = operation.is_unmade;
+        let (is_unmade, has_just_begun) = (operation.is_unmade, operation.has_just_begun());
         if !is_unmade && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
             return self.next_delay(operation);
         }
@@ -204,7 +204,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 Ready::Now | Ready::After(_) | Ready::Stop => {}
             }
         }
-        operation.stopped = if Self::has_just_begun(is_unmade) {
+        operation.stopped = if has_just_begun && Self::is_unheard() {
             operation.limits.begin_first()
         } else {
             operation.limits.is_over(Duration::ZERO, &self.timer())
@@ -215,7 +215,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         let attempt = guard.token.attempts();
         operation.record.attempted(attempt);
-        self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+        if has_just_begun {
+            self.tell_begun(&operation.observed);
+        } else {
+            self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+        }
         guard.disarm();
         None
     }

@@ -12,6 +12,9 @@ use std::time::Duration;
 
 /// The time limits of an operation that runs, and their state. This trait is sealed.
 pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
+    /// Whether a driver of its own runs between the steps of the operation, which may take time.
+    const IS_BY_HAND: bool = false;
+
     /// The limit that cuts or prevents an attempt.
     type Cut: Copy + Debug + Unpin;
 

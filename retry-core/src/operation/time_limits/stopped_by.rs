@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// The handle that can stop an operation, or `()`.
 pub trait StopHandle: Clone + fmt::Debug {
+    /// Whether a driver of its own runs between the steps of the operation, which may take time.
+    const IS_BY_HAND: bool = false;
+
     /// Returns the handles. Each one stops the operation.
     fn stops(&self) -> [Option<&Stop>; 2];
 
@@ -51,7 +54,10 @@ impl StopHandle for () {
     cuts_nothing! {}
 }
 
+/// The handle of an operation that a program [drives](crate::drive) by itself.
 impl StopHandle for Option<SharedStop> {
+    const IS_BY_HAND: bool = true;
+
     #[inline]
     fn stops(&self) -> [Option<&Stop>; 2] {
         [self.as_deref(), None]
