@@ -1,6 +1,7 @@
 //! The slots of requests in flight: the queue of the operations that wait for a slot, and the guard that returns a
 //! slot.
 
+use super::open::Open;
 use super::window::{Sent, Window};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use retry_core::limit::{LazyWaker, Ready};
@@ -15,8 +16,11 @@ use std::time::Duration;
 ///
 /// No foreign code runs while it is locked: neither clocks nor wakers, which are woken, cloned and dropped outside. So the lock
 /// is never poisoned.
+///
+/// While it is open, slots are taken and returned without the lock.
 #[derive(Debug)]
 pub(super) struct Gate {
+    open: Open,
     most: u32,
     room: Mutex<Room>,
 }
@@ -32,7 +36,7 @@ struct Room {
 impl Gate {
     /// Creates a gate with this highest window.
     pub(super) const fn new(most: u32) -> Self {
-        Self { most, room: Mutex::new(Room { queue: None, wakers: BTreeMap::new() }) }
+        Self { open: Open::new(), most, room: Mutex::new(Room { queue: None, wakers: BTreeMap::new() }) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Room> {
@@ -41,21 +45,31 @@ impl Gate {
 
     /// Returns the result of `read` for the window, or `None` before the first question.
     pub(super) fn read<R>(&self, read: impl FnOnce(&Window) -> R) -> Option<R> {
-        self.lock().queue.as_ref().map(|queue| read(queue.limit()))
+        self.change(|room| room.queue.as_ref().map(|queue| read(queue.limit())))
     }
 
     /// Changes the room, and wakes the waiters that may be sent then.
     fn change<R>(&self, change: impl FnOnce(&mut Room) -> R) -> R {
         let (changed, woken) = {
             let mut room = self.lock();
+            if let Some(queue) = &mut room.queue {
+                self.open.close(queue.limit_mut());
+            }
             let changed = change(&mut room);
-            (changed, room.due())
+            let woken = room.due();
+            if let Some(queue) = &room.queue
+                && queue.is_empty()
+                && queue.limit().is_steady()
+            {
+                self.open.open(queue.limit());
+            }
+            (changed, woken)
         };
         woken.into_iter().for_each(Waker::wake);
         changed
     }
 
-    /// Asks once for a slot. Returns the state of the window when the slot is taken, or how long to wait.
+    /// Asks once for a slot, behind the lock. Returns the state of the window when the slot is taken, or how long to wait.
     fn ask(&self, now: Timestamp, ticket: &mut Option<Ticket>) -> Result<Sent, Duration> {
         // The waker is dropped after the lock is released.
         let (answer, _waker) = self.change(|room| {
@@ -75,6 +89,7 @@ impl Gate {
         // The former waker is dropped after the lock is released.
         let (is_due, _former) = {
             let mut room = self.lock();
+            // The gate is closed while the queue expects the waiter, so the window knows how many slots are free.
             let is_due = room.queue.as_ref().is_some_and(|queue| queue.is_due(ticket, queue.limit().free()));
             (is_due, room.wakers.insert(ticket, waker))
         };
@@ -110,10 +125,24 @@ impl Seat {
     }
 
     /// Asks for a slot.
+    #[inline]
     pub(super) fn ask(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         if self.is_granted() {
             return Ready::Now;
         }
+        // An operation that has waited asks behind the lock, where its place is.
+        if self.ticket.is_none()
+            && let Some(sent) = self.gate.open.take()
+        {
+            self.sent = Some(sent);
+            return Ready::Now;
+        }
+        self.ask_in_line(clock, waker)
+    }
+
+    /// Asks for a slot behind the lock.
+    #[cold]
+    fn ask_in_line(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         loop {
             let wait = match self.gate.ask(clock.now(), &mut self.ticket) {
                 Ok(sent) => {
@@ -140,7 +169,16 @@ impl Seat {
         }
     }
 
+    /// Returns the slot of a request that was accepted, and perhaps was a success.
+    #[inline]
+    pub(super) fn accepted(mut self, learn: impl FnOnce(&mut Window)) {
+        if self.sent.take_if(|_| self.gate.open.put()).is_none() {
+            self.end(|window, _| learn(window));
+        }
+    }
+
     /// Returns the slot, with the state of the window when its request was sent. Without a slot, nothing is learned.
+    #[cold]
     pub(super) fn end(mut self, learn: impl FnOnce(&mut Window, Sent)) {
         if let Some(sent) = self.sent.take() {
             self.gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));
@@ -148,18 +186,28 @@ impl Seat {
     }
 }
 
+impl Seat {
+    /// Gives up the place or the slot, behind the lock.
+    #[cold]
+    fn leave(&self, ticket: Option<Ticket>, sent: Option<Sent>) {
+        // The waker is dropped after the lock is released.
+        drop(self.gate.change(|room| {
+            if let Some(queue) = &mut room.queue {
+                queue.give_up(ticket, sent.map(|_| ()));
+            }
+            ticket.and_then(|ticket| room.wakers.remove(&ticket))
+        }));
+    }
+}
+
 impl Drop for Seat {
+    #[inline]
     fn drop(&mut self) {
         match (self.ticket.take(), self.sent.take()) {
             // It returned its slot with an outcome, or has not asked yet.
             (None, None) => {}
-            // The waker is dropped after the lock is released.
-            (ticket, sent) => drop(self.gate.change(|room| {
-                if let Some(queue) = &mut room.queue {
-                    queue.give_up(ticket, sent.map(|_| ()));
-                }
-                ticket.and_then(|ticket| room.wakers.remove(&ticket))
-            })),
+            (None, Some(_)) if self.gate.open.put() => {}
+            (ticket, sent) => self.leave(ticket, sent),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A limiter of the number of requests in flight.
 
 mod gate;
+mod open;
 mod strategy;
 mod window;
 
@@ -16,6 +17,7 @@ use retry_core::policy::{RetryErrorType, Success};
 use retry_core::time::Clock;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use window::Window;
 
 /// The limiter of a [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy): a limit on the number of requests in flight.
 ///
@@ -88,12 +90,12 @@ impl ConcurrencyLimiter {
 
     /// Returns the number of requests in flight.
     pub fn in_flight(&self) -> u32 {
-        self.gate().read(window::Window::in_flight).unwrap_or_default()
+        self.gate().read(Window::in_flight).unwrap_or_default()
     }
 
     /// Returns the current limit on requests in flight, or `None` before the first one.
     pub fn limit(&self) -> Option<u32> {
-        self.gate().read(window::Window::size)
+        self.gate().read(Window::size)
     }
 
     fn gate(&self) -> Arc<Gate> {
@@ -142,7 +144,7 @@ impl SendLimiter for ConcurrencyLimiter {
 
     fn succeeded(&self, place: &mut ConcurrencyPlace, _: &Success, _: &dyn Clock) {
         if let Some(seat) = place.seat.take() {
-            seat.end(|window, _| window.succeeded());
+            seat.accepted(Window::succeeded);
         }
     }
 
@@ -162,7 +164,7 @@ impl SendLimiter for ConcurrencyLimiter {
             }
             FailedSend::Otherwise => {
                 if let Some(seat) = seat {
-                    seat.end(|window, _| window.accepted());
+                    seat.accepted(Window::accepted);
                 }
                 None
             }

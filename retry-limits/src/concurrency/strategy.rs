@@ -55,7 +55,8 @@ use retry_core::{
 ///
 /// # Costs
 ///
-/// An attempt costs three locks, and an operation a clone of an `Arc`. Once it had to wait, it costs a waker and a timer, too.
+/// While the window is not used up, an attempt costs two atomic operations, otherwise three locks. An operation costs a clone of an
+/// `Arc`, and once it had to wait, a waker and a timer, too.
 #[derive(Debug)]
 pub struct ConcurrencyRetryStrategy<B = ExponentialBackoff, Q = TokenBucket>(
     LimitedRetryStrategy<ConcurrencyLimiter, B, Q>,

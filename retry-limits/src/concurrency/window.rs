@@ -28,6 +28,14 @@ pub(super) struct Sent {
     cuts: NonZeroU32,
 }
 
+impl Sent {
+    /// Creates the state with this number of other requests in flight, after this cut.
+    #[inline]
+    pub(super) const fn new(others: u32, cuts: NonZeroU32) -> Self {
+        Self { others, cuts }
+    }
+}
+
 /// The requests in flight, and their limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
@@ -68,6 +76,22 @@ impl Window {
     /// Returns the number of requests in flight.
     pub(super) const fn in_flight(&self) -> u32 {
         self.in_flight
+    }
+
+    /// Sets the number of requests in flight, which was counted elsewhere.
+    pub(super) const fn set_in_flight(&mut self, requests: u32) {
+        self.in_flight = requests;
+    }
+
+    /// Returns the number of the last cut.
+    pub(super) const fn cuts(&self) -> NonZeroU32 {
+        self.cuts
+    }
+
+    /// Returns whether a request is sent, and its slot taken back, without a change of anything but the number in flight, as long as
+    /// that is below the size.
+    pub(super) const fn is_steady(&self) -> bool {
+        self.in_a_row == 0 && self.paused_until.is_none()
     }
 
     /// Returns the number of requests that may be in flight.

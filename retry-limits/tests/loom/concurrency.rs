@@ -1,10 +1,10 @@
 //! Requests in flight: slots that come back while others ask for them, wait for them, or go away.
 
-use super::ByHand;
 use super::task::{Endless, Failed, Task};
+use super::{ByHand, Throttled};
 use loom::thread;
 use retry_core::strategy::{LimitedRetryStrategy, Ready};
-use retry_core::{RetryStrategy, StandardRetryStrategy, Success, retry};
+use retry_core::{Failure, RetryStrategy, StandardRetryStrategy, Success, retry};
 use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, Pair};
 use std::future::ready;
 use std::pin::pin;
@@ -12,8 +12,14 @@ use std::sync::Arc;
 
 /// Returns a strategy with one slot. It was used once, so its locks exist before the threads.
 fn one_slot() -> Arc<ConcurrencyRetryStrategy> {
-    let limiter = ConcurrencyLimiter::new().max_in_flight(1);
-    let strategy = Arc::new(ConcurrencyRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiter));
+    slots(1)
+}
+
+/// Returns a strategy with so many slots.
+fn slots(most: u32) -> Arc<ConcurrencyRetryStrategy> {
+    // The random numbers of the process would outlive an execution of the model.
+    let limiter = ConcurrencyLimiter::new().max_in_flight(most).seed(1);
+    let strategy = Arc::new(ConcurrencyRetryStrategy::with_limiter(StandardRetryStrategy::new().seed(1), limiter));
     let _ = format!("{strategy:?}");
     let mut first = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
     assert_eq!(strategy.ready(&mut first, &ByHand::at(1), None), Ready::Now);
@@ -98,5 +104,73 @@ fn one_of_three_that_ask_at_once_has_the_slot() {
         let (mut sent, _waiting): (Vec<_>, Vec<_>) = asked.into_iter().partition(|(is_sent, _)| *is_sent);
         assert_eq!(sent.len(), 1);
         strategy.record_success(sent.remove(0).1, &Success::default(), &ByHand::at(1)).unwrap();
+    });
+}
+
+// Rules I6, I7.
+#[test]
+fn a_slot_that_comes_back_without_the_lock_is_not_lost_while_another_operation_begins_to_wait() {
+    loom::model(|| {
+        let (strategy, clock) = (slots(2), ByHand::at(1));
+        let mut sent = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut sent, &clock, None), Ready::Now);
+        // One slot is free. Two operations ask for it while the other one comes back, so one of them may have to wait.
+        let other = Arc::clone(&strategy);
+        let answered = thread::spawn(move || other.record_success(sent, &Success::default(), &ByHand::at(1)).is_ok());
+        let other = Arc::clone(&strategy);
+        let second = thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok());
+        assert!(Task::new().run(pin!(operation(&strategy))).is_ok());
+        assert!(answered.join().unwrap() && second.join().unwrap());
+        assert_eq!(strategy.limiter().in_flight(), 0);
+    });
+}
+
+// Rule I6.
+#[test]
+fn two_of_three_that_ask_at_once_have_the_two_slots() {
+    loom::model(|| {
+        let strategy = slots(2);
+        let ask = |strategy: &ConcurrencyRetryStrategy| {
+            let mut token = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
+            (strategy.ready(&mut token, &ByHand::at(1), None) == Ready::Now, token)
+        };
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&strategy);
+            thread::spawn(move || ask(&other))
+        });
+        let mut asked = vec![ask(&strategy)];
+        asked.extend(threads.map(|thread| thread.join().unwrap()));
+        assert_eq!(asked.iter().filter(|(is_sent, _)| *is_sent).count(), 2);
+        assert_eq!(strategy.limiter().in_flight(), 2);
+        drop(asked);
+        assert_eq!(strategy.limiter().in_flight(), 0);
+    });
+}
+
+// Rules I6, I9.
+#[test]
+fn a_rejection_closes_the_gate_to_slots_that_are_taken_and_returned_meanwhile() {
+    loom::model(|| {
+        let (strategy, clock) = (slots(4), ByHand::at(1));
+        let ask = |strategy: &ConcurrencyRetryStrategy| {
+            let mut token = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
+            assert_eq!(strategy.ready(&mut token, &ByHand::at(1), None), Ready::Now);
+            token
+        };
+        let (rejected, accepted) = (ask(&strategy), ask(&strategy));
+        let other = Arc::clone(&strategy);
+        let answered =
+            thread::spawn(move || other.record_success(accepted, &Success::default(), &ByHand::at(1)).is_ok());
+        let other = Arc::clone(&strategy);
+        let asked = thread::spawn(move || {
+            let mut token = other.acquire_initial_token(&ByHand::at(1)).unwrap();
+            other.ready(&mut token, &ByHand::at(1), None) == Ready::Now
+        });
+        drop(strategy.refresh_retry_token(rejected, &Failure::of(&Throttled), &clock));
+        assert!(answered.join().unwrap());
+        asked.join().unwrap();
+        assert_eq!(strategy.limiter().in_flight(), 0);
+        // The rejected request was alone when it was sent, so the window is one. The success adds one if it fills that window.
+        assert!(matches!(strategy.limiter().limit(), Some(1 | 2)));
     });
 }
