@@ -121,18 +121,25 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)
     }
 
-    /// Reports the first attempt of an operation that has only just begun, so no clock is read for its event.
+    /// Reports that an attempt starts. If its operation has only just begun, no clock is read for the event.
     #[inline]
-    pub(super) fn tell_begun(self, observed: &Observed<O::State>) {
+    pub(super) fn tell_started(self, observed: &Observed<O::State>, attempt: u32, has_just_begun: bool) {
         if observed.global.is_interested() || trace::is_enabled(Level::Trace) {
-            self.tell_all_begun(observed);
+            self.tell_all_started(observed, attempt, has_just_begun);
         } else if let Some(beginning) = O::beginning(&observed.own) {
-            self.tell_observer_begun(beginning.operation_id);
+            if has_just_begun {
+                self.tell_observer_begun(beginning.operation_id);
+            } else {
+                self.tell_observer(beginning, attempt, EventKind::AttemptStarted);
+            }
         }
     }
 
     #[cold]
-    fn tell_all_begun(self, observed: &Observed<O::State>) {
+    fn tell_all_started(self, observed: &Observed<O::State>, attempt: u32, has_just_begun: bool) {
+        if !has_just_begun {
+            return self.tell_all(observed, Level::Trace, attempt, EventKind::AttemptStarted);
+        }
         let operation = (self.name.get(), observed.own.operation_id());
         trace::emit(Level::Trace, operation, || self.strategy.name(), 1, &EventKind::AttemptStarted);
         if let Some(beginning) = O::beginning(&observed.own) {

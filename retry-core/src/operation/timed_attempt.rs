@@ -42,7 +42,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut StateOf<S, L, O>,
     ) -> DeadlineAndSleep<L, T::Sleep> {
-        if operation.stopped.is_none() && operation.has_just_begun() && Self::is_unheard() {
+        if L::IS_TIMED && operation.stopped.is_none() && operation.has_just_begun() && Self::is_unheard() {
             // An unmade token needs no guard.
             return self.deadline_as_read(&operation.limits);
         }

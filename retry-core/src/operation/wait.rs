@@ -204,7 +204,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 Ready::Now | Ready::After(_) | Ready::Stop => {}
             }
         }
-        operation.stopped = if has_just_begun && Self::is_unheard() {
+        operation.stopped = if L::IS_TIMED && has_just_begun && Self::is_unheard() {
             operation.limits.begin_first()
         } else {
             operation.limits.is_over(Duration::ZERO, &self.timer())
@@ -215,11 +215,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         let attempt = guard.token.attempts();
         operation.record.attempted(attempt);
-        if has_just_begun {
-            self.tell_begun(&operation.observed);
-        } else {
-            self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
-        }
+        self.tell_started(&operation.observed, attempt, has_just_begun);
         guard.disarm();
         None
     }

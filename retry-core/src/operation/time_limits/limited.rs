@@ -127,6 +127,7 @@ impl<H: StopHandle> Limited<H> {
 impl<H: StopHandle> sealed::Sealed for Limited<H> {}
 
 impl<H: StopHandle> RunningLimits for Limited<H> {
+    const IS_TIMED: bool = true;
     const IS_BY_HAND: bool = H::IS_BY_HAND;
 
     type Cut = TimedOut;

@@ -12,6 +12,9 @@ use std::time::Duration;
 
 /// The time limits of an operation that runs, and their state. This trait is sealed.
 pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
+    /// Whether there can be a limit on time, so that the clock is read.
+    const IS_TIMED: bool;
+
     /// Whether a driver of its own runs between the steps of the operation, which may take time.
     const IS_BY_HAND: bool = false;
 

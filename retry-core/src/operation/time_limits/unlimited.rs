@@ -34,6 +34,8 @@ macro_rules! without_time_limits {
         impl sealed::Sealed for $limits {}
 
         impl RunningLimits for $limits {
+            const IS_TIMED: bool = false;
+
             type Cut = Infallible;
 
             fn timed_out(cut: Infallible) -> TimedOut {
