@@ -276,6 +276,13 @@ impl GoodputEstimator {
         self.skips_silence = false;
     }
 
+    /// Begins a search at the rate after a cut, because the limit may rise.
+    pub(super) fn search_again(&mut self, now: Timestamp) {
+        let Tuning { cut, search: (_, doubles), .. } = *self.tuning;
+        self.phase = Phase::Search { from: (cut * self.estimate).max(LOWEST), doubles };
+        self.since = now;
+    }
+
     /// Begins the search after the first rejection, with the number of requests that were accepted in the last second.
     fn begin_search(&mut self, goodput: f64) {
         self.estimate = (self.tuning.first * goodput).max(LOWEST);

@@ -3,6 +3,7 @@
 mod accepted_counters;
 mod answered;
 mod estimator;
+mod fallen;
 mod hold;
 mod pace;
 mod pacer;

@@ -2,6 +2,7 @@
 
 use super::answered::Answered;
 use super::estimator::{Doubt, Told};
+use super::fallen::Fallen;
 use super::hold::Hold;
 use super::reports::Reports;
 use super::throttled::Throttled;
@@ -69,6 +70,7 @@ pub(super) struct Pace<U> {
     hold: Hold,
     reports: Reports,
     answered: Answered,
+    fallen: Fallen,
     latest: Latest,
     /// Used with weights only.
     scale: Scale,
@@ -91,6 +93,7 @@ impl<U: Unit> Pace<U> {
             hold: Hold::over(now),
             reports: Reports::new(now),
             answered: Answered::none(now),
+            fallen: Fallen::new(now),
             latest: Latest::new(now),
             scale: Scale::new(),
             unit: PhantomData,
@@ -121,6 +124,7 @@ impl<U: Unit> Pace<U> {
     pub(super) fn meet(&mut self, weight: U::Weight) {
         if let Some(factor) = U::get(weight).and_then(|weight| self.scale.meet(weight)) {
             self.estimator.rescale(factor);
+            self.fallen.rescale(factor);
             self.rate *= factor;
             self.sends *= factor;
         }
@@ -184,6 +188,12 @@ impl<U: Unit> Pace<U> {
             }
             self.hold.reject(now);
             let is_cut = self.cut(now, holds, doubt);
+            if is_cut
+                && let Some(estimate) = self.estimator.tracked()
+                && self.fallen.is_fallen(now, estimate)
+            {
+                self.estimator.search_again(now);
+            }
             if self.hold.is_on(now) {
                 self.estimator.resume(self.hold.until());
             }
@@ -379,6 +389,7 @@ impl<U: Unit> SendSupply for Pace<U> {
             self.estimator.reanchor(anchor);
             self.reports.reanchor(anchor);
             self.answered.reanchor(anchor);
+            self.fallen.reanchor(anchor);
             self.filled = self.filled.min(anchor);
             self.waited_at = self.waited_at.min(anchor);
             self.own_at = self.own_at.map(|at| at.min(anchor));

@@ -83,6 +83,30 @@ fn only_the_first_one_of_the_rejections_of_requests_that_were_sent_together_coun
     assert_eq!(pace.answers.rejected, 4);
 }
 
+// Rule L63.
+#[test]
+fn after_a_fall_the_limit_is_searched_again_until_it_has_risen() {
+    let mut pace = searching();
+    // A limit that rejects one in each second.
+    let second = |pace: &mut Pace<Requests>, number: u64, accepted: u32| {
+        pace.accept(millis(1000 * number + 990), accepted);
+        pace.waited_at = millis(1000 * number + 990);
+        pace.reject(millis(1000 * (number + 1)), Some(pace.rejections), false);
+        pace.estimator.rate(millis(1000 * (number + 1) + 240)) / pace.estimator.rate(millis(1000 * (number + 1)))
+    };
+    for (number, accepted) in [(0, 100), (1, 99), (2, 101)] {
+        let growth = second(&mut pace, number, accepted);
+        assert!(growth < 1.2, "{growth}");
+    }
+    let growth = second(&mut pace, 3, 10);
+    assert!((1.9..2.0).contains(&growth), "{growth}");
+    // It is rejected again, and then the limit rises.
+    let growth = second(&mut pace, 4, 10);
+    assert!((1.9..2.0).contains(&growth), "{growth}");
+    let growth = second(&mut pace, 5, 100);
+    assert!(growth < 1.2, "{growth}");
+}
+
 #[test]
 fn the_rate_does_not_grow_in_a_hold() {
     let mut pace = searching();
