@@ -119,7 +119,7 @@ fn reason(world: &str) -> &'static str {
         _ if world.contains("hour") || world.contains("1 in ") => {
             "A ramp begins at 100 requests per second. Tell such a limit (L18)."
         }
-        _ if world.contains("others") => "The estimate is the mean of what was accepted (L2).",
+        _ if world.contains("others") => "Each fall and each rise is known only after a measurement (L2, L64).",
         _ if world.contains("3,500") => "The ramp begins at 100 requests per second (L1).",
         _ => "Rejections come although the limit of all servers together is not reached (L3).",
     }

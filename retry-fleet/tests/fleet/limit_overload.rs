@@ -133,7 +133,7 @@ async fn overloaded(processes: u32, overload: f64, burst: f64, seed: u64) -> (f6
 // Rules L56, L63.
 #[tokio::test(start_paused = true)]
 async fn a_limit_is_used_although_the_time_of_operations_that_wait_is_over() {
-    // One process that searches uses 0.96 of a limit whose server saves up a tenth of a second, without a time limit, too.
+    // One process that searches uses 0.96 of a limit whose server saves up a tenth of a second.
     for (processes, burst, overload, least) in
         [(1, 0.1, 3.0, 0.94), (1, 1.0, 3.0, 0.97), (20, 1.0, 1.5, 0.97), (20, 1.0, 3.0, 0.97)]
     {

@@ -4,15 +4,15 @@ use retry_core::time::Timestamp;
 use std::time::Duration;
 
 /// The part of the two estimates before it below which an estimate shows a fall. A client that joins others falls, too, and must not
-/// take more than its share: with 0.6, Jain's index of 100 clients on 2,000 per second falls from 0.927 to 0.917. Of one estimate
+/// take more than its share: with 0.6, Jain's index of 100 clients on 2,000 per second is 0.917, with 0.5 it is 0.927. Of one estimate
 /// alone, a part may be a burst.
 const FALLS: f64 = 0.5;
 /// The part of the estimate before the fall from which on the limit has risen again. A measurement in the rise has some of the low time.
 const RISES: f64 = 0.75;
 /// The time after a fall in which the limit is expected to rise. With 10 s, the limit rises after it, if it changes every 10 s.
 const REMEMBERED: Duration = Duration::from_secs(15);
-/// The lowest estimate, in sends per second, from which a limit falls. The estimates of smaller clients vary by as much: with 15, 100
-/// clients on 2,000 per second share it with an index of 0.79.
+/// The lowest estimate, in sends per second, from which a limit falls. The estimates of smaller clients vary by as much without a
+/// change of the limit.
 const LEAST: f64 = 30.0;
 
 /// The estimate before a fall.

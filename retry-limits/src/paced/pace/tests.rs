@@ -83,7 +83,7 @@ fn only_the_first_one_of_the_rejections_of_requests_that_were_sent_together_coun
     assert_eq!(pace.answers.rejected, 4);
 }
 
-// Rule L63.
+// Rule L64.
 #[test]
 fn after_a_fall_the_limit_is_searched_again_until_it_has_risen() {
     let mut pace = searching();
