@@ -89,33 +89,42 @@ impl Steered {
 
     /// Returns the number of calls so far, while it is one of the first.
     pub(super) fn early_calls(self) -> Option<u32> {
-        u32::try_from(self.calls()).ok().filter(|_| self.calls() < FIRST_CALLS)
+        u32::try_from(self.calls()).ok().filter(|_| self.is_early())
     }
 
     /// Records a success before the delay.
     #[inline]
     pub(super) fn answered(self) -> Self {
-        self.moved_to(self.step().saturating_sub(self.pace()).max(LOWEST), 0)
+        if self.is_early() {
+            return self.moved_early(self.step().saturating_sub(FIRST_STEPS).max(LOWEST), 0);
+        }
+        self.moved_to(self.step().max(LOWEST + 1) - 1, 0)
     }
 
     /// Records a call that reached the delay.
     pub(super) fn reached(self) -> Self {
-        self.moved_to((self.step() + UP * self.pace()).min(HIGHEST), 1)
+        if self.is_early() {
+            return self.moved_early((self.step() + UP * FIRST_STEPS).min(HIGHEST), 1);
+        }
+        self.moved_to((self.step() + UP).min(HIGHEST), 1)
     }
 
-    const fn pace(self) -> u64 {
-        if self.calls() < FIRST_CALLS { FIRST_STEPS } else { 1 }
+    /// Returns whether the call is one of the first: their number has one bit for the last of them.
+    const fn is_early(self) -> bool {
+        self.0 & FIRST_CALLS << (DELAY_BITS + FLOOR_BITS) == 0
     }
 
     /// Sets the delay. The floor follows it down, and slowly up.
     #[inline]
     fn moved_to(self, step: u64, reached: u64) -> Self {
-        let (floor, latest) = (step * FLOOR_PARTS, self.latest() << 1 | reached);
-        if self.calls() < FIRST_CALLS {
-            // What is usual is not known yet.
-            return Self::of(step, floor, self.calls() + 1, latest);
-        }
-        Self::of(step, floor.min(self.floor() + 1), self.calls(), latest)
+        let floor = (step * FLOOR_PARTS).min(self.floor() + 1);
+        Self::of(step, floor, FIRST_CALLS, self.latest() << 1 | reached)
+    }
+
+    /// Sets the delay after one of the first calls. What is usual is not known yet.
+    #[cold]
+    const fn moved_early(self, step: u64, reached: u64) -> Self {
+        Self::of(step, step * FLOOR_PARTS, self.calls() + 1, self.latest() << 1 | reached)
     }
 }
 
