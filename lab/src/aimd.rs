@@ -40,8 +40,7 @@ pub fn window(max_attempts: u32, max_retry_after: Duration) -> Strategy {
     strategy("AIMD window", (START.1, 1.0), (max_attempts, max_retry_after), Kind::Window)
 }
 
-/// Creates a strategy that keeps to a rate in sends per second, and to a burst, as governor does if it is told both. It learns
-/// nothing.
+/// Creates a strategy that sends at a fixed rate per second with a fixed burst, as governor does. It learns nothing.
 pub fn told((rate, burst): (f64, f64), max_attempts: u32, max_retry_after: Duration) -> Strategy {
     strategy("governor, told", (rate, burst), (max_attempts, max_retry_after), Kind::Told)
 }

@@ -18,6 +18,9 @@ use std::num::NonZeroU32;
 /// taken and not returned. A return that finds the gate closed takes the lock, and then sees the waiter that closed it. One that came
 /// before is in the number that this waiter got, with which it judges whether it has to wait. So no wake is lost.
 ///
+/// A request that reads the number of a cut takes its slot after that cut: the number is released after the gate was closed for it, and acquired before
+/// the slot is taken.
+///
 /// Taking acquires what returning releases, as the lock does: a request that gets a slot comes after the one that returned it. The word
 /// guards no other memory: the window and the queue are behind the lock.
 #[derive(Debug)]
@@ -46,7 +49,7 @@ impl Open {
     /// Takes a slot. Returns `None` if the lock is needed: the gate is closed, or no slot is free.
     #[inline]
     pub(super) fn take(&self) -> Option<Sent> {
-        let cuts = NonZeroU32::new(self.cuts.load(Ordering::Relaxed))?;
+        let cuts = NonZeroU32::new(self.cuts.load(Ordering::Acquire))?;
         let taken = self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, |current| {
             let (in_flight, size) = halves(current);
             (in_flight < size).then(|| word(in_flight + 1, size))
@@ -76,7 +79,7 @@ impl Open {
 
     /// Opens the gate to the slots of this window.
     pub(super) fn open(&self, window: &Window) {
-        self.cuts.store(window.cuts().get(), Ordering::Relaxed);
+        self.cuts.store(window.cuts().get(), Ordering::Release);
         self.word.store(word(window.in_flight(), window.size()), Ordering::Release);
     }
 }
