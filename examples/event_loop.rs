@@ -117,8 +117,8 @@ impl Download {
     }
 
     fn last(&mut self, ended: Ended) -> Option<(Outcome, Ended)> {
-        let timed_out = || ended.timed_out.map(|timed_out| Err(StoreError::TimedOut(timed_out)));
-        self.last.take().or_else(timed_out).map(|outcome| (outcome, ended))
+        let timed_out = |timed_out| Some(Err(StoreError::TimedOut(timed_out)));
+        ended.last_or(self.last.take(), timed_out).map(|outcome| (outcome, ended))
     }
 }
 

@@ -3,7 +3,7 @@
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 use crate::http::ErrorResponse;
 use retry_core::classify::Classification;
-use retry_core::{RetrySafety, TimeLimit, TimedOut};
+use retry_core::{RetrySafety, TimedOut};
 use std::error::Error;
 use std::fmt;
 
@@ -142,8 +142,8 @@ impl<E> ClientError<E> {
     /// | an error of the client that is *maybe* by the table of its module: a timeout, a connection that broke, an answer that was cut short | yes |
     /// | an error of the client that is *yes* or *no*: nothing was sent, or the answer arrived | no |
     /// | an error response | by its own `is_outcome_unknown`: yes for a 500, 502 or 504, no for a 404 or 429 |
-    /// | a time limit that was exceeded | yes |
-    /// | a [stop](retry_core::Stop) before the first attempt | no |
+    /// | a time limit, or a [stop](retry_core::Stop), that cut an attempt | yes |
+    /// | a time limit, or a stop, before the first attempt | no |
     ///
     /// This is about the last attempt. With `idempotent = false`, no attempt before it may have been carried out, so it holds for the
     /// whole call. With `idempotent`, an earlier attempt may have been carried out, which does no harm. The method of the request makes
@@ -184,7 +184,7 @@ impl<E> ClientError<E> {
 
 impl<E> From<TimedOut> for ClientError<E> {
     fn from(error: TimedOut) -> Self {
-        let is_outcome_unknown = error.limit() != TimeLimit::Stop;
+        let is_outcome_unknown = error.was_attempt_cut();
         Self { verdict: Classification::of(&error), cause: Cause::TimedOut(error), is_outcome_unknown }
     }
 }

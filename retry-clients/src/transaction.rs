@@ -7,7 +7,7 @@ use crate::codes::known_sqlstate;
 #[cfg(any(feature = "mysql_async037", feature = "sqlx09"))]
 use crate::codes::mysql;
 use retry_core::classify::Classification;
-use retry_core::{RetryInfo, RetrySafety, TimeLimit, TimedOut};
+use retry_core::{RetryInfo, RetrySafety, TimedOut};
 use std::error::Error;
 use std::fmt;
 
@@ -139,8 +139,7 @@ const OUTCOME_UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
 impl<E: From<TimedOut>> From<TimedOut> for TransactionError<E> {
     fn from(error: TimedOut) -> Self {
         let verdict = Classification::of(&error);
-        if error.limit() == TimeLimit::Stop {
-            // There was no attempt.
+        if !error.was_attempt_cut() {
             return Self::rolled_back(error.into(), verdict);
         }
         Self::at_any_time(error.into(), verdict)

@@ -195,7 +195,7 @@ fn out_of_time<R, T: TimeOf<R>>(
     last: &mut Option<R>,
     ended: Ended,
 ) -> Option<R> {
-    let outcome = last.take().or_else(|| ended.timed_out.and_then(T::timed_out))?;
+    let outcome = ended.last_or(last.take(), T::timed_out)?;
     conclude(hooks, &outcome, operation.take_failure(), ended);
     Some(outcome)
 }

@@ -41,7 +41,7 @@ async fn driven<S: RetryStrategy, T: Timer, O: OptionalObserver>(
     loop {
         match operation.due() {
             Due::Wait(wait) => wait.await,
-            Due::Stop(ended) => return (last.or(ended.timed_out.map(|cut| Err(Error::TimedOut(cut)))), ended.reason),
+            Due::Stop(ended) => return (ended.last_or(last, |cut| Some(Err(Error::TimedOut(cut)))), ended.reason),
             Due::Attempt => {
                 let (mut attempt, mut time_left) = (operation.attempt(), operation.time_left());
                 operation.sent();
@@ -57,7 +57,7 @@ async fn driven<S: RetryStrategy, T: Timer, O: OptionalObserver>(
                     Some(outcome) => outcome,
                     None => match operation.cut() {
                         Cut::Attempt(cut) => retry_core::drive::Outcome::new(Err(Error::TimedOut(cut))),
-                        Cut::Operation(ended) => return (last, ended.reason),
+                        Cut::Operation(ended) => return (ended.last_or(last, |_| None), ended.reason),
                     },
                 };
                 let directive = operation.evaluate(&StandardRetryPolicy::new().idempotent(true), &outcome);

@@ -1,6 +1,7 @@
 //! `max_time` and `attempt_timeout`. Each case runs with the attribute and with a closure.
 
 mod deadline;
+mod once;
 mod surroundings;
 
 use crate::script::{Error, Limits, SAFE, Script, attempt_timeout, judge, max_time, time_was_up};

@@ -153,6 +153,13 @@ pub const fn limited() -> Limited {
     Limited::new()
 }
 
+/// These limits, for an operation that must not be carried out twice.
+#[inline]
+pub fn once<H: StopHandle>(mut limits: Limited<H>) -> Limited<H> {
+    limits.note_once(true);
+    limits
+}
+
 /// A limit on the operation, beside these limits.
 #[inline]
 pub fn max_time<D: AcceptedLimit>(limits: Limited, time: D) -> Limited {

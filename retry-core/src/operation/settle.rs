@@ -51,8 +51,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Returns the outcome of an attempt that was cut or could not be made: [`ControlFlow::Continue`] with the outcome of
-    /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over. If there is no last outcome,
-    /// `out_of_time` makes one.
+    /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over. If there is no last outcome, or an
+    /// attempt was cut that must not be carried out twice, `out_of_time` makes one.
     #[cold]
     pub(crate) fn cut<R>(
         &mut self,
@@ -64,7 +64,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             self.limits.note_cut(true);
             return ControlFlow::Continue(out_of_time(cut));
         }
-        ControlFlow::Break(last.take().unwrap_or_else(|| out_of_time(cut)))
+        let last = last.take().filter(|_| !self.limits.supersedes_last(cut));
+        ControlFlow::Break(last.unwrap_or_else(|| out_of_time(cut)))
     }
 
     /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.

@@ -41,6 +41,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         policy: &(impl RetryPolicy<R> + ?Sized),
         outcome: &Outcome<R>,
     ) -> RetryDirective {
+        operation.limits.note_once(policy.is_idempotent() == Some(false));
         let evaluate = |outcome: &R| {
             let mut directive = policy.evaluate(outcome);
             if directive.is_unknown() {

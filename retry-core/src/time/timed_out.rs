@@ -33,6 +33,7 @@ use std::time::Duration;
 pub struct TimedOut {
     limit: TimeLimit,
     time: Duration,
+    was_cut: bool,
 }
 
 /// The time limit that was exceeded.
@@ -50,20 +51,38 @@ pub enum TimeLimit {
 }
 
 impl TimedOut {
-    /// Creates the error of a limit that was exceeded, for tests.
+    /// Creates the error of a limit that [cut an attempt](TimedOut::was_attempt_cut), for tests.
     #[cfg(feature = "test")]
     pub const fn new(limit: TimeLimit, time: Duration) -> Self {
-        Self { limit, time }
+        Self { limit, time, was_cut: true }
     }
 
     #[cfg(not(feature = "test"))]
     pub(crate) const fn new(limit: TimeLimit, time: Duration) -> Self {
-        Self { limit, time }
+        Self { limit, time, was_cut: true }
+    }
+
+    /// Returns the error of the same limit if it was exceeded before an attempt was sent, for tests.
+    #[cfg(feature = "test")]
+    #[must_use]
+    pub const fn before_attempt(self) -> Self {
+        Self { was_cut: false, ..self }
+    }
+
+    #[cfg(not(feature = "test"))]
+    pub(crate) const fn before_attempt(self) -> Self {
+        Self { was_cut: false, ..self }
     }
 
     /// Returns which limit was exceeded.
     pub const fn limit(&self) -> TimeLimit {
         self.limit
+    }
+
+    /// Returns whether an attempt was cut, so that its request may have been carried out. Otherwise the time was over, or the operation was
+    /// stopped, before the attempt was sent.
+    pub const fn was_attempt_cut(&self) -> bool {
+        self.was_cut
     }
 
     /// Returns the duration of the limit. For a deadline, it is the time from the start of the operation to the

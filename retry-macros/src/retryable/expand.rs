@@ -41,6 +41,11 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         ),
     };
     let Limited { limits, setup: limits_setup } = limited(&retried.limits, &private);
+    let is_once = matches!(retried.policy, Policy::Standard { idempotent: Some(false) });
+    let limits = match limits {
+        Some(limits) if is_once && retried.limits.can_cut() => Some(quote!(#private::once(#limits))),
+        limits => limits,
+    };
     let place = local("last");
     let last = quote!(&mut #place);
     let is_limited = retried.limits.can_cut();

@@ -342,9 +342,11 @@ async fn a_call_knows_whether_it_may_have_been_carried_out() {
         assert!(!error.is_outcome_unknown(), "{error:?}");
         assert_eq!(error.to_string(), "the call failed");
     }
-    // There was no attempt.
-    let stopped = TimedOut::new(TimeLimit::Stop, Duration::ZERO);
-    assert!(!ClientError::from(stopped).is_outcome_unknown());
+    for limit in [TimeLimit::Stop, TimeLimit::Operation, TimeLimit::Deadline] {
+        let cut = TimedOut::new(limit, Duration::from_secs(1));
+        assert!(ClientError::from(cut).is_outcome_unknown());
+        assert!(!ClientError::from(cut.before_attempt()).is_outcome_unknown());
+    }
 }
 
 // Rule H24.

@@ -287,7 +287,11 @@ async fn a_time_limit_that_cut_the_attempt_leaves_the_outcome_unknown() {
     assert_eq!((error.classification(), transfer.attempts()), (UNKNOWN, 1), "{error:?}");
     assert!(error.into_error().timed_out().is_some());
 
-    // There was no attempt.
-    let stopped: TransactionError = TimedOut::new(TimeLimit::Stop, Duration::ZERO).into();
-    assert!(!stopped.is_outcome_unknown(), "{stopped:?}");
+    for limit in [TimeLimit::Stop, TimeLimit::Operation, TimeLimit::Deadline] {
+        let cut = TimedOut::new(limit, Duration::from_secs(1));
+        let unknown: TransactionError = cut.into();
+        assert!(unknown.is_outcome_unknown(), "{unknown:?}");
+        let stopped: TransactionError = cut.before_attempt().into();
+        assert!(!stopped.is_outcome_unknown(), "{stopped:?}");
+    }
 }

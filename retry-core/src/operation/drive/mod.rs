@@ -222,7 +222,7 @@ pub enum Settled {
 pub enum Cut {
     /// The attempt was cut by its own limit. Convert this to an outcome, and [settle](Operation::settle) it.
     Attempt(TimedOut),
-    /// The operation is over. Return the last outcome, or [`Ended::timed_out`] if there is none.
+    /// The operation is over. Return what [`Ended::last_or`] says.
     Operation(Ended),
 }
 
@@ -238,8 +238,9 @@ pub struct Ended {
     pub elapsed: Duration,
     /// The time for which the operation waited for the service.
     pub waited: Duration,
-    /// The limit that ended the operation, for an operation without an outcome.
+    /// The limit that ended the operation.
     pub timed_out: Option<TimedOut>,
+    supersedes_last: bool,
 }
 
 /// What a driver by hand knows about an attempt.
@@ -285,9 +286,16 @@ impl Driver for Keeping<'_> {
 }
 
 impl Ended {
+    /// Returns the outcome of an operation that ended without one: the last outcome, if there is one, or what `make` makes of the limit that
+    /// ended the operation. If the limit cut an attempt that must not be carried out twice, by the policy of
+    /// [`evaluate`](Operation::evaluate), the last outcome is not used: it would say nothing about that attempt.
+    pub fn last_or<R>(&self, last: Option<R>, make: impl FnOnce(TimedOut) -> Option<R>) -> Option<R> {
+        last.filter(|_| !self.supersedes_last).or_else(|| self.timed_out.and_then(make))
+    }
+
     /// Returns the report of the operation, with the outcome that it returns.
     pub fn report<R>(self, outcome: R) -> Report<R> {
-        let Self { attempts, reason, elapsed, waited, timed_out: _ } = self;
+        let Self { attempts, reason, elapsed, waited, timed_out: _, supersedes_last: _ } = self;
         Report { outcome, attempts, reason, waited, elapsed }
     }
 }
@@ -503,10 +511,12 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     pub fn cut(&mut self) -> Cut {
         match self.stage {
             Stage::Ended(ended) => Cut::Operation(ended),
-            Stage::Attempt { cut: Some((_, cut)), is_sent, is_repeatable } if cut.limit() != TimeLimit::Attempt => {
-                Cut::Operation(self.time_is_over(ByHand { was_sent: is_sent, is_repeatable }, Some(cut)))
-            }
-            Stage::Attempt { cut: Some((_, cut)), .. } => {
+            Stage::Attempt { cut: Some((_, cut)), is_sent, is_repeatable } => {
+                let cut = if is_sent { cut } else { cut.before_attempt() };
+                if cut.limit() != TimeLimit::Attempt {
+                    let attempt = ByHand { was_sent: is_sent, is_repeatable };
+                    return Cut::Operation(self.time_is_over(attempt, Some(cut)));
+                }
                 self.state.limits.note_cut(true);
                 Cut::Attempt(cut)
             }
@@ -531,7 +541,8 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         };
         let elapsed = self.started.map(|started| self.surroundings.clock.now().saturating_since(started));
         let elapsed = elapsed.unwrap_or_default();
-        let ended = Ended { attempts, reason, elapsed, waited, timed_out };
+        let supersedes_last = timed_out.is_some_and(|cut| self.state.limits.supersedes_last(cut));
+        let ended = Ended { attempts, reason, elapsed, waited, timed_out, supersedes_last };
         self.stage = Stage::Ended(ended);
         ended
     }

@@ -4,7 +4,7 @@ use super::{ByHand, Limits, Operation, Stage};
 use crate::hedge::Hedge;
 use crate::observe::NoHedge;
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::{AttemptContext, Decision, OptionalObserver, Outcome as Explored, textual};
+use crate::operation::{AttemptContext, Decision, OptionalObserver, Outcome as Explored, RunningLimits, textual};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{Failure, RetryStrategy};
 use crate::support::KeptOutcome;
@@ -118,7 +118,9 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         if cut.limit() == TimeLimit::Attempt {
             return self.attempts.timed_out(cut).map(ControlFlow::Continue);
         }
-        last.take().or_else(|| self.attempts.timed_out(cut)).map(ControlFlow::Break)
+        let cut = if self.attempts.is_sent() { cut } else { cut.before_attempt() };
+        let last = last.take().filter(|_| !self.operation.state.limits.supersedes_last(cut));
+        last.or_else(|| self.attempts.timed_out(cut)).map(ControlFlow::Break)
     }
 
     fn evaluate(&mut self, outcome: &Explored<A::Outcome>) -> RetryDirective {

@@ -16,8 +16,8 @@ pub enum Due<Z> {
     Wait(Wait<Z>),
     /// Make an attempt. Its time begins with [`time_left`](Operation::time_left), so the driver prepares the request before.
     Attempt,
-    /// No further attempt follows, because time is up, the operation was stopped, or the service did not recover. Return the last outcome,
-    /// or [`Ended::timed_out`] if there is none.
+    /// No further attempt follows, because time is up, the operation was stopped, or the service did not recover. Return what
+    /// [`Ended::last_or`] says.
     Stop(Ended),
 }
 

@@ -32,8 +32,18 @@ pub struct Limited<H = ()> {
     was_stopped: bool,
     /// Whether its own limit has cut the attempt that ended last.
     was_cut: bool,
+    executions: Executions,
     /// The number of attempts that the operation itself allows, if there is one.
     max_attempts: Option<NonZeroU32>,
+}
+
+/// How often the operation may be carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Executions {
+    /// The last outcome is returned, also if a later attempt was cut.
+    Any,
+    /// The outcome before an attempt that was cut is not returned, because it does not say whether that attempt was carried out.
+    Once,
 }
 
 impl Limited {
@@ -49,6 +59,7 @@ impl Limited {
             stop: (),
             was_stopped: false,
             was_cut: false,
+            executions: Executions::Any,
             max_attempts: None,
         }
     }
@@ -68,6 +79,7 @@ impl<H: StopHandle> Limited<H> {
             stop: _,
             was_stopped,
             was_cut,
+            executions,
             max_attempts,
         } = self;
         Limited {
@@ -81,6 +93,7 @@ impl<H: StopHandle> Limited<H> {
             stop,
             was_stopped,
             was_cut,
+            executions,
             max_attempts,
         }
     }
@@ -108,19 +121,19 @@ impl<H: StopHandle> Limited<H> {
         self.left
     }
 
-    /// Returns the cut at the end of this limit on the operation.
+    /// Returns the error of an operation whose time is over before its next attempt.
     const fn over(&self, max_time: Duration) -> TimedOut {
-        TimedOut::new(self.limit, max_time)
+        TimedOut::new(self.limit, max_time).before_attempt()
     }
 
-    /// Returns the cut of an operation that was stopped, and remembers it.
+    /// Returns the error of an operation that was stopped before its next attempt, and remembers it.
     #[inline]
     fn stopped(&mut self) -> Option<TimedOut> {
         if !self.is_stopped() {
             return None;
         }
         self.was_stopped = true;
-        Some(TimedOut::new(TimeLimit::Stop, Duration::ZERO))
+        Some(TimedOut::new(TimeLimit::Stop, Duration::ZERO).before_attempt())
     }
 }
 
@@ -202,7 +215,7 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
         let left = self.left.unwrap_or_default();
         Some(match self.attempt_timeout {
             Some(time) if time < left => attempt(time),
-            _ => (left, self.over(max_time)),
+            _ => (left, TimedOut::new(self.limit, max_time)),
         })
     }
 
@@ -220,6 +233,15 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
 
     fn was_cut(&self) -> bool {
         self.was_cut
+    }
+
+    #[inline]
+    fn note_once(&mut self, is_once: bool) {
+        self.executions = if is_once { Executions::Once } else { Executions::Any };
+    }
+
+    fn supersedes_last(&self, cut: TimedOut) -> bool {
+        self.executions == Executions::Once && cut.was_attempt_cut()
     }
 
     type Sleep<Z: Future<Output = ()>> = H::Sleep<Z>;

@@ -85,6 +85,16 @@ pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
         false
     }
 
+    /// Remembers whether the operation must not be carried out twice.
+    #[inline]
+    fn note_once(&mut self, _: bool) {}
+
+    /// Returns whether the last outcome must not be returned after this cut, because the attempt that was cut may have been carried out.
+    #[inline]
+    fn supersedes_last(&self, _: Self::Cut) -> bool {
+        false
+    }
+
     /// The sleep until an attempt is cut. It has no values if there are no limits.
     type Sleep<Z: Future<Output = ()>>: AttemptSleep<Self::Cut>;
 
