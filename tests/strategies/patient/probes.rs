@@ -186,9 +186,28 @@ fn an_operation_with_unlimited_attempts_has_no_last_one_and_waits_without_end() 
     line.fails(token, &unlimited);
 }
 
+/// Returns the line of a process whose first attempts go on, at this distance, while an operation waits.
+fn with_calls_beside_each_other(gap: Duration) -> Line {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let waiting = line.joins();
+    line.clock.advance(gap);
+    line.answers(0);
+    line.strategy.release(waiting);
+    line.clock.advance(gap);
+    line
+}
+
 /// Returns the wait of the first probe of a process whose first attempts begin at this distance, in milliseconds.
 fn wait_with_gaps(gap: u64) -> Duration {
-    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    wait_of(&with_calls_beside_each_other(millis(gap)), gap)
+}
+
+/// The same for a process that makes one call after the other.
+fn wait_with_pauses(gap: u64) -> Duration {
+    wait_of(&Line::cold(waits().max_wait_for_service(secs(3_600))), gap)
+}
+
+fn wait_of(line: &Line, gap: u64) -> Duration {
     for _ in 0..4 {
         line.answers(0);
         line.clock.advance(millis(gap));
@@ -262,7 +281,7 @@ fn no_probe_is_sent_before_eight_times_the_usual_gap_between_first_attempts() {
 // Rule U12.
 #[test]
 fn after_a_probe_that_failed_the_longer_of_both_waits_counts() {
-    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let line = with_calls_beside_each_other(millis(375));
     for _ in 0..3 {
         line.answers(0);
         line.clock.advance(millis(375));
@@ -281,7 +300,7 @@ fn a_rare_caller_whose_service_answered_in_the_last_four_gaps_probes_three_times
     assert_eq!(wait_with_gaps(30_000), secs(1));
     assert_eq!(wait_with_gaps(29_999), secs(30));
     let after_a_gap = |gap: u64| {
-        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        let line = with_calls_beside_each_other(secs(30));
         for _ in 0..8 {
             line.answers(0);
             line.clock.advance(secs(30));
@@ -304,6 +323,42 @@ fn a_rare_caller_whose_service_answered_in_the_last_four_gaps_probes_three_times
     }
     let mut token = line.fails(token, &failed());
     assert_jittered(line.probe(&mut token), secs(30), "the next one");
+}
+
+// Rule U22.
+#[test]
+fn a_process_that_makes_one_call_after_the_other_probes_after_one_gap_or_four_seconds() {
+    for (gap, wait) in [(0, 1_000), (1_000, 1_000), (2_500, 2_500), (4_000, 4_000), (29_000, 4_000), (30_000, 1_000)] {
+        assert_eq!(wait_with_pauses(gap), millis(wait), "{gap} ms");
+    }
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    for _ in 0..4 {
+        line.answers(0);
+        line.clock.advance(secs(10));
+    }
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(4));
+    for most in [4, 4, 8, 16].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "one after the other");
+    }
+    // It may mean that the service has too much to do.
+    token = line.fails(token, &Failure::of(&Failed::TIMEOUT));
+    assert_jittered(line.wait(&mut token), secs(30), "after a timeout");
+}
+
+// Rule U22.
+#[test]
+fn a_first_attempt_beside_a_wait_shows_otherwise_until_the_outage_is_over() {
+    // The first attempt of the operation that waits is the last one.
+    for (calls, wait) in [(14, 16), (15, 2)] {
+        let line = with_calls_beside_each_other(secs(2));
+        for _ in 0..calls {
+            line.answers(0);
+            line.clock.advance(secs(2));
+        }
+        assert_eq!(line.wait(&mut line.joins()), secs(wait), "after {calls}");
+    }
 }
 
 // Rule U13.

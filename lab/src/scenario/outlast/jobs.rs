@@ -89,6 +89,7 @@ impl Process {
             let tally = Rc::clone(&self.tally);
             let call = self.site.call(move || tally.borrow_mut().attempts += 1);
             let result = self.caller.call(call).await;
+            self.time.sleep(seconds(self.jobs.pause_s)).await;
             let (mut state, mut tally) = (self.state.borrow_mut(), self.tally.borrow_mut());
             state.done += 1;
             state.lost += u64::from(result.is_err());

@@ -239,9 +239,26 @@ fn programs() -> Vec<World> {
             Some(Fault::Down),
         )
     };
+    // The probes of such a process take the place of its calls.
+    let in_sequence = |fault_s: u32, pause_s: u32| World {
+        rate: 3_000.0,
+        begins_s: 100,
+        fault_s,
+        live_s: vec![None],
+        ..jobs(
+            format!("one call after the other, each {pause_s} s, down {fault_s} s"),
+            Jobs { processes: 300, over_s: pause_s.into(), calls: 120 / pause_s + 8, pause_s: pause_s.into(), ..over },
+            Some(Fault::Down),
+        )
+    };
     vec![
         down(3),
         down(10),
+        in_sequence(3, 2),
+        in_sequence(3, 5),
+        in_sequence(10, 2),
+        in_sequence(10, 5),
+        in_sequence(10, 20),
         jobs("a program of 1 call, 20 % hang", cli, hang),
         jobs("a program of 10 calls, 20 % hang", cron, hang),
         jobs("a program of 1 call, 50 % refused", cli, refused),

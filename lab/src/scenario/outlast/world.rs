@@ -82,6 +82,8 @@ pub struct Jobs {
     pub workers: u32,
     /// The calls of a process: 1.
     pub calls: u32,
+    /// The time between two calls of a worker, in seconds: 0.
+    pub pause_s: f64,
     /// The calls that a process has made before, one in a second: 0. They are not measured.
     pub before: u32,
     /// The time without calls after them, in seconds: 0.
@@ -90,7 +92,7 @@ pub struct Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self { processes: 1, over_s: 0.0, workers: 1, calls: 1, before: 0, idle_s: 0.0 }
+        Self { processes: 1, over_s: 0.0, workers: 1, calls: 1, pause_s: 0.0, before: 0, idle_s: 0.0 }
     }
 }
 

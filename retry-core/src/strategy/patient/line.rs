@@ -48,6 +48,11 @@ const WARM_GAPS: u32 = 4;
 /// The probe wait from which on it waits for them, so that an operation of a rare caller sends at most three probes.
 const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 
+/// The least wait before a probe of a process that makes one call after the other, if its mean gap is longer. While an operation of it
+/// waits, it makes no other calls, so its probes take their place. In a model of 300 such processes with gaps of 2 to 20 s, nearly all
+/// calls of an outage of ten seconds are lost if their probes wait for eight gaps, and next to none with this.
+const SEQUENTIAL_PROBE_WAIT: Duration = Duration::from_secs(4);
+
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
 
@@ -75,6 +80,8 @@ pub(super) struct Line {
     jitter: f64,
     /// Whether a probe was sent.
     has_probed: bool,
+    /// Whether no first attempt was sent in this outage while an operation waited, as when one call is made after the other.
+    is_sequential: bool,
     timeouts: Timeouts,
     timeout: Option<Duration>,
     /// The least latency of a healthy service.
@@ -117,7 +124,7 @@ impl Outage {
     }
 
     const fn new(began: Timestamp) -> Self {
-        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: u32::MIN }
+        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: 0 }
     }
 }
 
@@ -176,6 +183,7 @@ impl Line {
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
             has_probed: false,
+            is_sequential: true,
             timeouts: Timeouts::None,
             timeout: None,
             least: None,
@@ -219,11 +227,13 @@ impl Line {
                 self.learn_latency();
             }
         }
-        self.outage.take_if(|outage| {
+        let over = self.outage.take_if(|outage| {
             outage.ended.get_or_insert(now);
             outage.calm = outage.calm.saturating_add(1);
             is_idle && outage.calm >= CALM
-        })
+        });
+        self.is_sequential = over.is_some() || self.is_sequential && is_idle;
+        over
     }
 
     /// Records that the quota could not pay, so that an operation waits. Returns whether an outage begins.
@@ -403,6 +413,8 @@ impl Line {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
+        } else if self.is_sequential && self.timeouts != Timeouts::Latest {
+            self.probe_wait.max(gap.min(SEQUENTIAL_PROBE_WAIT))
         } else {
             self.probe_wait.max(self.usual_probe_wait())
         };
