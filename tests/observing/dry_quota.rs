@@ -11,9 +11,11 @@ use retry_core::{
     StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use retry_limits::{ConcurrencyLimiter, PacedLimiter, PacedRetryStrategy, Pair};
+use std::cell::Cell;
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::time::Instant;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
@@ -412,6 +414,50 @@ fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
     throttle(3600);
     assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"]);
     throttle(3600);
+    assert_eq!(subscribed.take(), [""; 0]);
+}
+
+/// Runs 14 operations, two at a time, against a limit of 10 in an hour, whose rejections ask for a wait until the next hour. Returns
+/// after which times operations failed, and the texts of their reasons.
+async fn fourteen_at_ten_per_hour(longest_wait: Duration) -> Vec<(Duration, String)> {
+    let standard = StandardRetryStrategy::new().name("store").max_retry_after(Some(longest_wait));
+    let strategy = PacedRetryStrategy::over(standard).seed(1);
+    let (started, accepted) = (Instant::now(), Cell::new(0));
+    let request = async || {
+        let hour = started.elapsed().as_secs() / 3600;
+        if accepted.get() < 10 * (hour + 1) {
+            accepted.set(accepted.get() + 1);
+            return Ok(());
+        }
+        Err(Failed::THROTTLED.after(secs(3600 * (hour + 1)).saturating_sub(started.elapsed())))
+    };
+    let worker = async || {
+        let mut failed = Vec::new();
+        for _ in 0..7 {
+            let report = retry(&strategy, request).report().await;
+            failed.extend(report.reason.map(|reason| (started.elapsed(), reason.to_string())));
+        }
+        failed
+    };
+    let (first, second) = tokio::join!(worker(), worker());
+    [first, second].concat()
+}
+
+// Rules L31, B5, O6.
+#[tokio::test(start_paused = true)]
+async fn a_limit_whose_waits_are_too_long_is_reported_at_once_with_the_setting_to_raise() {
+    let subscribed = Subscribed::new();
+    let failed = fourteen_at_ten_per_hour(secs(300)).await;
+    assert!(failed.iter().any(|(after, _)| *after < secs(1)), "{failed:?}");
+    for (_, reason) in &failed {
+        assert_eq!(reason, "the server asked for a longer wait than `max_retry_after` allows");
+    }
+    let warnings = subscribed.take();
+    assert!(warnings[0].starts_with("held strategy=\"store\" wait_ms=3599"), "{warnings:?}");
+    let stopped = |line: &&String| line.starts_with("stopped ") && line.contains("reason=\"retry_after_too_long\"");
+    assert_eq!(warnings.iter().filter(stopped).count(), failed.len(), "{warnings:?}");
+
+    assert_eq!(fourteen_at_ten_per_hour(secs(7200)).await, []);
     assert_eq!(subscribed.take(), [""; 0]);
 }
 
