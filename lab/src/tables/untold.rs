@@ -116,9 +116,10 @@ fn reason(world: &str) -> &'static str {
             "A ban looks like a limit that has fallen. Tell such a limit (L18)."
         }
         _ if world.contains("arrives") => "An operation takes a place in the queue until its time is over (L9).",
-        _ if world.contains("hour") || world.contains("1 in ") => {
-            "A ramp begins at 100 requests per second. Tell such a limit (L18)."
+        _ if world.contains("hour") => {
+            "The wait is longer than `max_retry_after`, as the reason and a warning say (L31)."
         }
+        _ if world.contains("1 in ") => "A ramp begins at 100 requests per second. Tell such a limit (L18).",
         _ if world.contains("others") => "Each fall and each rise is known only after a measurement (L2, L64).",
         _ if world.contains("3,500") => "The ramp begins at 100 requests per second (L1).",
         _ => "Rejections come although the limit of all servers together is not reached (L3).",

@@ -5,6 +5,7 @@ mod answered;
 mod estimator;
 mod fallen;
 mod hold;
+mod hurry;
 mod pace;
 mod pacer;
 mod reports;

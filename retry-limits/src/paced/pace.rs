@@ -4,6 +4,7 @@ use super::answered::Answered;
 use super::estimator::{Doubt, Told};
 use super::fallen::Fallen;
 use super::hold::Hold;
+use super::hurry::Hurry;
 use super::reports::Reports;
 use super::throttled::Throttled;
 use super::unit::{Scale, Unit};
@@ -71,6 +72,7 @@ pub(super) struct Pace<U> {
     reports: Reports,
     answered: Answered,
     fallen: Fallen,
+    hurry: Hurry,
     latest: Latest,
     /// Used with weights only.
     scale: Scale,
@@ -94,6 +96,7 @@ impl<U: Unit> Pace<U> {
             reports: Reports::new(now),
             answered: Answered::none(now),
             fallen: Fallen::new(now),
+            hurry: Hurry::No,
             latest: Latest::new(now),
             scale: Scale::new(),
             unit: PhantomData,
@@ -117,7 +120,21 @@ impl<U: Unit> Pace<U> {
         if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
+        self.hurry.accept(now, requests);
         self.estimator.accept(now, requests);
+    }
+
+    /// Records that an operation joined others that wait for this many sends.
+    pub(super) fn meet_queue(&mut self, sends: f64) {
+        if self.is_unlimited() {
+            self.hurry.meet_queue(self.filled, sends / self.estimator.told().first());
+        }
+    }
+
+    /// Begins the measurement again, because no operation waits.
+    pub(super) fn pause(&mut self, now: Timestamp) {
+        self.hurry.pause();
+        self.estimator.pause(now);
     }
 
     /// Records the weight of an operation that asks for the first time.
@@ -179,6 +196,7 @@ impl<U: Unit> Pace<U> {
     /// long enough to hold back all sends. Returns whether it is noise for a client that the rate does not limit.
     pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, holds: bool) -> bool {
         let doubt = self.doubt(now);
+        self.hurry = Hurry::Never;
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.answers.rejected += 1;
@@ -221,6 +239,7 @@ impl<U: Unit> Pace<U> {
     pub(super) fn impose(&mut self, now: Timestamp, rate: Option<f64>, is_cut: bool) {
         self.refill(now);
         self.imposed = rate;
+        self.hurry.pause();
         self.rate = self.rate_at(now);
         if is_cut {
             self.rejections = next(self.rejections);
@@ -269,7 +288,14 @@ impl<U: Unit> Pace<U> {
     }
 
     fn rate_at(&self, now: Timestamp) -> f64 {
-        self.imposed.map_or_else(|| self.estimator.rate(now), |rate| self.estimator.told().capped(rate))
+        let told = self.estimator.told();
+        match (self.imposed, self.hurry.factor()) {
+            (Some(rate), _) => told.capped(rate),
+            (None, Some(factor)) if self.is_unlimited() => {
+                told.capped(factor * told.first()).max(self.estimator.rate(now))
+            }
+            (None, _) => self.estimator.rate(now),
+        }
     }
 
     /// Returns how many unused sends are saved up.
@@ -390,6 +416,7 @@ impl<U: Unit> SendSupply for Pace<U> {
             self.reports.reanchor(anchor);
             self.answered.reanchor(anchor);
             self.fallen.reanchor(anchor);
+            self.hurry.reanchor(anchor);
             self.filled = self.filled.min(anchor);
             self.waited_at = self.waited_at.min(anchor);
             self.own_at = self.own_at.map(|at| at.min(anchor));

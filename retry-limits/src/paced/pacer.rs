@@ -74,10 +74,9 @@ pub(super) enum Rejected {
     ByAll { holds: bool },
 }
 
-/// Returns the time until the last waiter is sent, and what its attempt needs.
-#[cold]
-fn expected<U: Unit>(queue: &SendQueue<Pace<U>>) -> Duration {
-    let expected = queue.limit().wait_at_best_for(queue.sends_of_waiters());
+/// Returns the time until the last waiter of this many sends is sent, and what its attempt needs.
+fn expected<U: Unit>(pace: &Pace<U>, sends: f64) -> Duration {
+    let expected = pace.wait_at_best_for(sends);
     expected.saturating_add((expected / ATTEMPT_PART).max(SHORTEST_ATTEMPT))
 }
 
@@ -231,7 +230,7 @@ impl<U: Unit> Pacer<U> {
             return Err(wait);
         }
         if !pace.is_limited(now) {
-            pace.estimator.pause(now);
+            pace.pause(now);
         }
         Ok(Some(pace.rejections))
     }
@@ -239,7 +238,12 @@ impl<U: Unit> Pacer<U> {
     /// Returns the answer for an operation that has joined the queue and waits for this long.
     #[cold]
     pub(super) fn queued(&self, wait: Duration) -> Ready {
-        let expected = self.lock().as_ref().map_or(Duration::ZERO, expected);
+        let mut queue = self.lock();
+        let Some(queue) = &mut *queue else { return Ready::After(wait) };
+        let sends = queue.sends_of_waiters();
+        let pace = queue.limit_mut();
+        pace.meet_queue(sends);
+        let expected = expected(pace, sends);
         if expected > wait { Ready::Queued { wait, expected } } else { Ready::After(wait) }
     }
 

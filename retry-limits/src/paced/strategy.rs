@@ -148,7 +148,9 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// unless it is set.
     ///
     /// From the first one on, sends are spaced evenly, 3 % further apart than the limit requires, because some messages arrive
-    /// earlier than others. If requests are rejected nevertheless, the space grows, up to 40 %. Unused sends are not saved up,
+    /// earlier than others. If requests are rejected nevertheless, the space grows, up to 40 %. If the times of messages vary by a tenth
+    /// of the time between sends, set 0.8 of a limit without a burst: a job takes as long, and half as many requests are rejected. Unused
+    /// sends are not saved up,
     /// because the server may allow no burst. If the learned rate or an [external rate](PacedRetryStrategy::pace_at) is lower,
     /// the lowest of these rates applies. Without the [ramp](PacedRetryStrategy::ramp), sends begin at this rate.
     ///

@@ -65,6 +65,36 @@ fn without_the_ramp_nothing_is_limited_before_the_first_throttling() {
     assert_eq!((granted, strategy.send_rate()), (0, Some(100.0)));
 }
 
+// Rule L65.
+#[test]
+fn a_ramp_for_which_many_operations_wait_hurries_until_the_first_rejection() {
+    // With 100 waiters, the queue takes one second.
+    for (waiters, answered_after, rate) in
+        [(101, millis(20), 750.0), (100, millis(20), 100.0), (101, millis(60), 100.0)]
+    {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new();
+        let begin = || strategy.acquire_initial_token(&clock).unwrap();
+        let mut tokens: Vec<_> = (0..waiters).map(|_| begin()).collect();
+        for token in &mut tokens {
+            assert!(strategy.ready(token, &clock, None).wait().is_some());
+        }
+        let mut send = || {
+            let mut token = tokens.remove(0);
+            assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+            token
+        };
+        clock.advance(millis(10));
+        let first = send();
+        clock.advance(answered_after);
+        strategy.record_success(first, &Success::default(), &clock).unwrap();
+        let second = send();
+        assert_eq!(strategy.send_rate(), Some(rate), "{waiters} waiters, {answered_after:?}");
+        let _ = strategy.refresh_retry_token(second, &throttled(None), &clock);
+        assert_eq!(strategy.send_rate(), Some(100.0));
+    }
+}
+
 // Rule L6.
 #[test]
 fn only_the_rejection_of_a_request_that_was_sent_after_the_last_one_was_known_counts() {

@@ -55,6 +55,12 @@ impl Told {
         self.at_space(other.space) == *other
     }
 
+    /// Returns the rate at which the ramp begins, in sends per second.
+    #[inline]
+    pub(in crate::paced) const fn first(&self) -> f64 {
+        self.first
+    }
+
     /// Returns whether there is a limit.
     #[inline]
     pub(in crate::paced) const fn has_limit(&self) -> bool {
