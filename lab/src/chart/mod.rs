@@ -6,6 +6,7 @@
 //! all pictures.
 
 mod bars;
+mod changes;
 mod in_bars;
 mod in_lines;
 mod lines;
@@ -28,7 +29,7 @@ pub use timeline::timeline;
 use crate::report::Report;
 
 /// The scenarios that have tables only.
-pub const TABLES_ONLY: &[&str] = &["fleet", "fleet_limit", "hedges", "many", "outlast", "untold", "weights"];
+pub const TABLES_ONLY: &[&str] = &["fleet", "fleet_limit", "many", "outlast", "untold", "weights"];
 
 /// Draws the picture of a scenario's results, as the text of an SVG file.
 ///
@@ -41,6 +42,7 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "contention" => in_lines::contention(report),
         "copy" => in_bars::copy(report),
         "faults" => ranked::faults(report),
+        "hedges" => changes::hedges(report),
         "layers" => in_lines::layers(report),
         "lengths" => in_lines::lengths(report),
         "outage" => in_bars::outage(report),

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 /// Each scenario with a picture: how its title begins with the committed results, a strategy, a value of it that refutes the title,
 /// and a strategy whose line can stand for the user's own one.
-const CLAIMS: [(&str, &str, &str, f64, &str); 11] = [
+const CLAIMS: [(&str, &str, &str, f64, &str); 12] = [
     ("changing", "A changing limit: retries without a quota lose up to ", "paced", 0.1, "adaptive, no quota"),
     ("contention", "Many clients write one row: jitter saves ", "no jitter", 1.0, "new(), as shipped"),
     ("copy", "A bulk copy against a limit: retries lose up to ", "paced", 2000.0, "adaptive, no quota"),
     ("faults", "Below 80 % of the ideal: new() in ", "evidence", 50.0, "new()"),
+    ("hedges", "Hedges cut p99 from ", "p95", 1000.0, "p95"),
     ("layers", "Retries of 3 services in a row multiply: ", "quota", 100.0, "no retries"),
     ("lengths", "A 10 s outage: ", "patient", 50.0, "new()"),
     ("outage", "After a 10 s stall, retries delay the recovery ", "new(), no quota", 20.0, "aws_2_1()"),
@@ -177,9 +178,15 @@ fn a_picture_shows_the_numbers_of_its_report() {
     set(&mut copy, "copy", &["new()", "64"], 0, 1234.0);
     set(&mut copy, "copy", &["paced", "64"], 0, 201.0);
     set(&mut copy, "copy", &["adaptive", "64"], 1, 77.7);
-    let picture = picture(&copy).unwrap();
-    assert!(picture.contains(">30.9 %<"), "1,234 of 4,000 operations");
-    assert!(picture.contains(">0 %, 77.7 s<") && picture.contains(">5.0 %<"), "a time only where few operations fail");
+    let drawn = picture(&copy).unwrap();
+    assert!(drawn.contains(">30.9 %<"), "1,234 of 4,000 operations");
+    assert!(drawn.contains(">0 %, 77.7 s<") && drawn.contains(">5.0 %<"), "a time only where few operations fail");
+    let mut hedges = report("hedges");
+    for (strategy, median) in [("no hedge", 20.0), ("p95", 80.0)] {
+        set(&mut hedges, "hedges", &["load 0.8", strategy], 0, median);
+    }
+    let drawn = picture(&hedges).unwrap();
+    assert!(drawn.contains(">20.0 → 80.0 ms<") && drawn.contains("L594.0 "), "four times is the end of the axis");
 }
 
 #[test]
