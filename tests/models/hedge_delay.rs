@@ -39,7 +39,7 @@ struct World {
     calls: u32,
     /// The hedges of the first calls.
     early: u32,
-    /// Whether each of the latest calls reached the delay, up to 15.
+    /// Whether each of the latest calls reached the delay, up to 4.
     latest: VecDeque<bool>,
     /// The delay, in steps from its start, and its floor.
     step: i32,
@@ -81,7 +81,7 @@ impl World {
     /// The delay moves by so many steps.
     fn moves(&mut self, steps: i32) {
         self.latest.push_back(steps > 0);
-        if self.latest.len() > 15 {
+        if self.latest.len() > 4 {
             self.latest.pop_front();
         }
         let before = self.step;
@@ -131,7 +131,7 @@ impl World {
                     let has_hedge = self.call(delay + millis(5), Ok(()), forever).await;
                     // 256 steps double the delay.
                     let above = f64::from(self.step) - self.floor;
-                    let expected = if self.latest.iter().filter(|reached| **reached).count() >= 4 {
+                    let expected = if self.latest.iter().filter(|reached| **reached).count() >= 2 {
                         Some(false)
                     } else if self.calls < 256 {
                         Some(self.early < self.calls / 20)

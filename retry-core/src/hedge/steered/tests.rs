@@ -131,16 +131,16 @@ fn a_delay_that_is_suddenly_twice_as_long_says_so_until_that_is_usual() {
 
 // Rule V17.
 #[test]
-fn a_delay_is_reached_by_many_once_four_of_fifteen_calls_did() {
+fn a_delay_is_reached_by_many_once_two_of_four_calls_did() {
     let after = |calls: &str| {
         let steps = calls
             .bytes()
             .fold(Steered::NEW, |delay, call| if call == b'x' { delay.reached() } else { delay.answered() });
         steps.is_reached_by_many()
     };
-    assert!(!after("xxx") && after("xxxx") && after("x...x...x...x.."));
-    assert!(!after("x...x...x...x..."), "the first one is the sixteenth from the end");
-    assert!(!after("xxxxxxxxxxxxxxxx............") && after("xxxxxxxxxxxxxxxx..........."));
+    assert!(!after("x") && after("xx") && after("x..x") && after("xx.."));
+    assert!(!after("x..x."), "the first one is the fifth from the end");
+    assert!(!after("xxxxxxxx...") && after("xxxxxxxx.."));
 
     // While 5 % of the calls reach the delay, that is rare.
     let numbers = &mut Numbers(5);
@@ -150,7 +150,7 @@ fn a_delay_is_reached_by_many_once_four_of_fifteen_calls_did() {
         (delay, _) = run(delay, numbers, 1, exponential);
         many += u32::from(delay.is_reached_by_many());
     }
-    assert!((50..400).contains(&many), "{many} of 40,000");
+    assert!((400..800).contains(&many), "{many} of 40,000");
 }
 
 // Rule V1.
@@ -165,5 +165,5 @@ fn the_delay_stays_within_its_bounds() {
         assert!((0.995 * expected..=expected).contains(&millis), "{millis}");
     }
     const { assert!(HIGHEST * FLOOR_PARTS + FLOOR_PARTS < 1 << FLOOR_BITS && HIGHEST < 1 << DELAY_BITS) };
-    const { assert!(FIRST_CALLS < 1 << CALLS_BITS && LATEST_AT + 15 == u64::BITS) };
+    const { assert!(FIRST_CALLS < 1 << CALLS_BITS && LATEST_AT >= DELAY_BITS + FLOOR_BITS + CALLS_BITS) };
 }
