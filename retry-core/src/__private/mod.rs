@@ -62,7 +62,7 @@ pub use settle::{
 #[cfg(feature = "hedges")]
 pub use crate::operation::misplaced::SettingsAfterHedge;
 #[cfg(feature = "hedges")]
-pub use crate::operation::{Race, Raced};
+pub use crate::operation::{Race, Raced, Racing};
 #[cfg(feature = "hedges")]
 pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
 

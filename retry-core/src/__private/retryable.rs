@@ -210,12 +210,12 @@ pub fn cut_on_stop<H: StopHandle>(limits: Limited<H>) -> Limited<CutOnStop<H>> {
 
 /// Runs a step of an operation with the future that is polled beside it.
 #[inline]
-pub const fn beside<'a, W: Future, F: Future + Unpin>(
+pub fn beside<'a, W: Future, I: IntoFuture<IntoFuture: Unpin>>(
     when: Pin<&'a mut Option<W>>,
     own: &'a Stop,
-    step: F,
-) -> Step<'a, W, F> {
-    Step::new(when, own, step)
+    step: I,
+) -> Step<'a, W, I::IntoFuture> {
+    Step::new(when, own, step.into_future())
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.

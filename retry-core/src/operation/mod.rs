@@ -44,7 +44,7 @@ pub use name::{FunctionName, Name, Path};
 #[cfg(feature = "hedges")]
 pub(crate) use race::RaceOf;
 #[cfg(feature = "hedges")]
-pub use race::{Race, Raced};
+pub use race::{Race, Raced, Racing};
 pub use release::ReleaseGuard;
 #[cfg(feature = "hedges")]
 pub(crate) use settle::Decision;

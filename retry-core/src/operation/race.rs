@@ -77,7 +77,27 @@ enum Happened<C> {
 // Nothing in it is pinned: the futures are elsewhere.
 impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
 
-impl<F, Z, D, K, C> Future for Race<'_, F, Z, D, K, C>
+/// The wait for what happens next in a race. It is a type of its own, because std polls a `&mut Race` in a function that is not inlined.
+pub struct Racing<'r, 'a, F: Future, Z, D, K, C>(&'r mut Race<'a, F, Z, D, K, C>);
+
+impl<'r, 'a, F, Z, D, K, C> IntoFuture for &'r mut Race<'a, F, Z, D, K, C>
+where
+    F: Future,
+    Z: AttemptSleep<C>,
+    D: Future<Output = ()>,
+    K: RetryToken,
+    C: Copy + Unpin,
+{
+    type Output = Raced<C>;
+    type IntoFuture = Racing<'r, 'a, F, Z, D, K, C>;
+
+    #[inline]
+    fn into_future(self) -> Self::IntoFuture {
+        Racing(self)
+    }
+}
+
+impl<F, Z, D, K, C> Future for Racing<'_, '_, F, Z, D, K, C>
 where
     F: Future,
     Z: AttemptSleep<C>,
@@ -87,9 +107,10 @@ where
 {
     type Output = Raced<C>;
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
+        let this = &mut *self.get_mut().0;
         let _entered = this.place.enter();
         if !this.is_polled
             && let Poll::Ready(outcome) = this.first.poll_body(context)
