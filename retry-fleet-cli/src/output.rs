@@ -55,6 +55,16 @@ pub(crate) fn show(fleet: &str, state: &FleetState, is_json: bool) -> String {
     let mut text = format!("fleet      {}", shown(fleet));
     let epoch = state.epoch.as_ref().map_or_else(|| "none: the store has a switch only".into(), |epoch| shown(epoch));
     let _ = write!(text, "\nepoch      {epoch}\nprocesses  {}", state.members);
+    match &state.programs[..] {
+        [] => {}
+        [program] => {
+            let _ = write!(text, "\nprogram    {}", shown(program));
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(|name| shown(name)).collect();
+            let _ = write!(text, "\nprograms   {}: warning: two programs use one fleet", names.join(", "));
+        }
+    }
     let _ = write!(text, "\nretries    {}", retries(state.switched_off.as_ref()));
     let _ = write!(text, "\nquota      {:.1} of {:.1} retries missing", state.missing, state.capacity);
     if let Some(age) = state.timeout_age {
@@ -126,6 +136,7 @@ fn state_json(fleet: &str, state: &FleetState) -> Value {
         "fleet": fleet,
         "epoch": state.epoch,
         "processes": state.members,
+        "programs": state.programs,
         "retries_enabled": state.switched_off.is_none(),
         "switched_off": state.switched_off.as_ref().map(|off| json!({
             "reason": off.reason,

@@ -29,6 +29,8 @@ events! {
     warn membership_dropped(fleet: &str): "the membership was dropped, so the process left the fleet: keep it, as in `let membership = ..`";
     /// Once.
     warn stays_alone(fleet: &str): "no other process was seen in this fleet: is its name right?";
+    /// Once for each other program.
+    warn other_program(fleet: &str, program: &str, other: &str): "two programs use this fleet: give each its own, or give both the same name by `Fleet::program`";
     /// When the value changes.
     warn switched(fleet: &str, is_on: bool, reason: &str): "the retries of the fleet were switched";
 }

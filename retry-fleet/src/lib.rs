@@ -123,6 +123,7 @@
 //! | `switched` | each time the switch has another value |
 //! | `membership_dropped` | a membership was dropped within a second, as by `let _ = fleet.join()` |
 //! | `stays_alone` | once, if no other process was seen in the first minute, as in a fleet with a misspelled name |
+//! | `other_program` | once for each other program that uses the fleet, with both names; see [`Fleet::program`] |
 //!
 //! # Features
 //!
@@ -146,7 +147,6 @@ mod events;
 mod joined;
 mod limit;
 mod member;
-#[cfg(feature = "tokio")]
 mod names;
 mod numbers;
 pub mod protocol;

@@ -6,7 +6,7 @@ use crate::protocol::{Call, Reply, Turn};
 use crate::quota::QuotaPart;
 use crate::random::Random;
 use crate::status::FleetStatus;
-use crate::switch::{FleetSwitch, SwitchedOff};
+use crate::switch::{FleetSwitch, SwitchedOff, cut};
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
 use retry_limits::PacedStrategy;
@@ -66,6 +66,9 @@ pub struct Member {
     /// The last turn that the process knows, and when its time is over.
     known_turn: Option<(Turn, Timestamp)>,
     has_left: bool,
+    program: Option<String>,
+    /// The other program that the store knows.
+    other_program: Option<String>,
     /// The time of the first answer, as long as no other process was seen.
     alone_since: Option<Timestamp>,
 }
@@ -90,6 +93,8 @@ impl Member {
             turn: None,
             known_turn: None,
             has_left: false,
+            program: None,
+            other_program: None,
             alone_since: None,
         }
     }
@@ -112,6 +117,13 @@ impl Member {
     #[must_use]
     pub fn switch(mut self, switch: impl Deref<Target = FleetSwitch> + Send + Sync + 'static) -> Self {
         self.switch = Some(Box::new(switch));
+        self
+    }
+
+    /// Sets the name of the program, as [`Fleet::program`](crate::Fleet::program) does. Without a name, no other program is reported.
+    #[must_use]
+    pub fn program(mut self, name: impl Into<String>) -> Self {
+        self.program = Some(cut(&name.into()).to_owned()).filter(|name| !name.is_empty());
         self
     }
 
@@ -147,6 +159,7 @@ impl Member {
             off_for: until.saturating_since(now),
             reason: self.reason(now).to_owned(),
         });
+        call.program.clone_from(&self.program);
         call.limit = self.limit.as_mut().filter(|_| !is_under_test()).map(|part| {
             if is_first {
                 part.join(now);
@@ -187,6 +200,12 @@ impl Member {
         if std::mem::take(&mut self.is_lost) {
             events::store_back(&self.fleet);
         }
+        if let Some((program, other)) = self.program.as_ref().zip(reply.other_program.as_ref())
+            && self.other_program.as_ref() != Some(other)
+        {
+            events::other_program(&self.fleet, program, other);
+        }
+        self.other_program.clone_from(&reply.other_program);
         if self.has_left {
             return;
         }
@@ -226,6 +245,11 @@ impl Member {
     /// Returns how the retries of the fleet were turned off, unless that is over.
     pub fn switched_off(&self, now: Timestamp) -> Option<SwitchedOff> {
         self.known_turn.as_ref().and_then(|(turn, until)| SwitchedOff::new(turn, *until, now))
+    }
+
+    /// Returns the name of another program whose processes use the same fleet, if there is one.
+    pub fn other_program(&self) -> Option<&str> {
+        self.other_program.as_deref()
     }
 
     #[cfg(feature = "tokio")]

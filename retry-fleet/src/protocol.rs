@@ -37,6 +37,8 @@ pub struct Call {
     pub known_turn: Option<Turn>,
     /// Turns the switch. The store numbers the turn.
     pub turn: Option<Turn>,
+    /// The name of the program, which is not empty.
+    pub program: Option<String>,
 }
 
 impl Call {
@@ -53,6 +55,7 @@ impl Call {
             limit: None,
             known_turn: None,
             turn: None,
+            program: None,
         }
     }
 }
@@ -150,12 +153,14 @@ pub struct Reply {
     pub quota: Option<Knowledge>,
     /// The part about the limit, if the call had one.
     pub limit: Option<LimitReply>,
+    /// The name of another program whose processes have called in the last minute, if the call had one.
+    pub other_program: Option<String>,
 }
 
 impl Reply {
     /// Creates a reply without a quota and a limit, of a fleet whose switch was not turned.
     pub fn new(epoch: impl Into<String>, members: u32) -> Self {
-        Self { epoch: epoch.into(), members, turn: None, quota: None, limit: None }
+        Self { epoch: epoch.into(), members, turn: None, quota: None, limit: None, other_program: None }
     }
 
     /// Returns whether the retries of the fleet are on.

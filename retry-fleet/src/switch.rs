@@ -68,7 +68,6 @@ pub(crate) fn reason_of(by: &str, reason: &str) -> String {
 }
 
 /// Cuts a text to the length of a name.
-#[cfg(feature = "tokio")]
 pub(crate) fn cut(text: &str) -> &str {
     let mut end = text.len().min(crate::names::LONGEST);
     while !text.is_char_boundary(end) {

@@ -2,7 +2,7 @@
 
 use crate::joined::Joined;
 use crate::member::Member;
-use crate::names::is_name;
+use crate::names::{is_name, name_of_program};
 use crate::numbers;
 use crate::protocol::Turn;
 use crate::random::unique_name;
@@ -56,7 +56,7 @@ pub struct Fleet<S> {
 impl<S: Store> Fleet<S> {
     /// Creates the part of this process in the named fleet. Processes with the same name and the same store share.
     pub fn new(name: impl Into<String>, store: S) -> Self {
-        let member = Member::new(name, unique_name(), TokioTimer.now());
+        let member = Member::new(name, unique_name(), TokioTimer.now()).program(name_of_program());
         Self { member, store, is_given_twice: false }
     }
 
@@ -84,6 +84,18 @@ impl<S: Store> Fleet<S> {
     pub fn switch(mut self, switch: impl Deref<Target = FleetSwitch> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[2];
         self.member = self.member.switch(switch);
+        self
+    }
+
+    /// Sets the name of the program. The default is the name of its executable file.
+    ///
+    /// Two programs in one fleet have often chosen the same name for different services, whose quotas and limits are then mixed up. So each
+    /// process logs the warning `other_program` with both names, [`Membership::other_program`] returns the other one, and `retry-fleet
+    /// show` prints both. Programs that share a fleet on purpose give the same name here. It is cut to 128 bytes. With an empty name,
+    /// nothing is compared.
+    #[must_use]
+    pub fn program(mut self, name: impl Into<String>) -> Self {
+        self.member = self.member.program(name);
         self
     }
 
@@ -169,11 +181,13 @@ pub struct Membership {
 struct Known {
     status: FleetStatus,
     turn: Option<(Turn, Timestamp)>,
+    other_program: Option<String>,
 }
 
 impl Known {
     fn of(member: &Member) -> Self {
-        Self { status: member.status(), turn: member.known_turn().cloned() }
+        let other_program = member.other_program().map(str::to_owned);
+        Self { status: member.status(), turn: member.known_turn().cloned(), other_program }
     }
 }
 
@@ -194,6 +208,12 @@ impl Membership {
         let known = self.status.borrow();
         let (turn, until) = known.turn.as_ref()?;
         SwitchedOff::new(turn, *until, TokioTimer.now())
+    }
+
+    /// Returns the name of another program whose processes have called in the last minute, if the store knows one
+    /// ([`Fleet::program`]).
+    pub fn other_program(&self) -> Option<String> {
+        self.status.borrow().other_program.clone()
     }
 
     /// Turns the retries of the whole fleet off for this time, and returns when the store knows it. The processes that have

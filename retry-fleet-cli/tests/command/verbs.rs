@@ -101,10 +101,32 @@ async fn a_fleet_is_shown_with_what_its_processes_know_together() {
         .unwrap();
     assert!(run(&server, &["show", "idle"]).out.contains("\nquota      0.0 of 0.5 retries missing\n"));
     let text = run(&server, &["show", "orders"]).out;
-    assert!(text.contains("processes  2\nretries    on\nquota      "), "{text}");
+    // The programs of tests are named by their files.
+    assert!(
+        text.contains("processes  2\nprogram    command-") && text.contains("\nretries    on\nquota      "),
+        "{text}"
+    );
     assert!(text.contains("; the last timeout was ") && text.contains(" d "), "{text}");
     assert!(text.contains("\nlimit      80.5 sends per second (estimate 82.0); "), "{text}");
     drop((first, second));
+}
+
+// Rule F48.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_programs_in_one_fleet_are_shown_with_a_warning() {
+    let server = RedisServer::start(&[]);
+    let join = |program: &str| Fleet::new("orders", RedisStore::from(server.client())).program(program).join().unwrap();
+    let (first, second) = (join("shop"), join("shop"));
+    until("both have joined", || first.status().members == 2 && second.status().members == 2).await;
+    let show = |words: &[&str]| run(&server, &[&["show", "orders"], words].concat());
+    assert!(show(&[]).out.contains("\nprocesses  2\nprogram    shop\nretries "), "{}", show(&[]).out);
+    let third = join("bills\n");
+    until("both see the other", || first.other_program().is_some() && third.other_program().is_some()).await;
+    assert_eq!(first.other_program().as_deref(), Some("bills\n"));
+    let expected = "\nprograms   shop, bills\\n: warning: two programs use one fleet\n";
+    assert!(show(&[]).out.contains(expected), "{}", show(&[]).out);
+    assert_eq!(show(&["--json"]).json()["programs"], serde_json::json!(["shop", "bills\n"]));
+    drop(second);
 }
 
 // Rules F7, F41.

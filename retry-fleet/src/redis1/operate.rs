@@ -18,7 +18,7 @@ const STATE: &str = include_str!("state.lua");
 /// Replaces what is known of the limit of a fleet, as one atomic step.
 const LIMIT: &str = include_str!("limit.lua");
 /// The number of fields in its reply.
-const FIELDS: usize = 16;
+const FIELDS: usize = 18;
 /// The number of keys that one `SCAN` looks at.
 const KEYS_PER_SCAN: u32 = 1_000;
 /// The largest estimate that an operator can give, in sends per second.
@@ -40,6 +40,9 @@ pub struct FleetState {
     pub timeout_age: Option<Duration>,
     /// What is known of the limit, if the fleet has one and has measured it.
     pub limit: Option<LimitState>,
+    /// The names of the programs whose processes have called in the last minute, at most two of them. Two programs probably share
+    /// the name of their fleet by mistake.
+    pub programs: Vec<String>,
     /// How the retries were turned off, unless they are on.
     pub switched_off: Option<SwitchedOff>,
 }
@@ -228,6 +231,8 @@ fn read(fields: [String; FIELDS]) -> Option<FleetState> {
         switch,
         left,
         now,
+        program,
+        second_program,
     ] = fields;
     let epoch = Some(epoch).filter(|epoch| !epoch.is_empty());
     let has_switch = !has_switch.is_empty();
@@ -260,7 +265,14 @@ fn read(fields: [String; FIELDS]) -> Option<FleetState> {
             satisfied: positive(&satisfied).unwrap_or(0.0) / 1e3,
             waiting: u32::try_from(whole(&waiting)).unwrap_or(u32::MAX),
         }),
+        programs: [program, second_program].iter().filter_map(|entry| program_of(entry, now)).collect(),
         switched_off: (turn.number > 0 && !turn.off_for.is_zero())
             .then_some(SwitchedOff { reason: turn.reason, off_for: turn.off_for }),
     })
+}
+
+/// Returns the name of a program from the entry in the store, unless its time is over.
+fn program_of(entry: &str, now: u64) -> Option<String> {
+    let (ends, name) = entry.split_once(' ')?;
+    ends.parse::<u64>().is_ok_and(|ends| ends > now).then(|| name.to_owned())
 }

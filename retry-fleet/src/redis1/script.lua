@@ -14,6 +14,8 @@ local arguments = {
   'post_version', 'post_accepted', 'post_rejected', 'post_rate', 'post_estimate', 'post_cut', 'post_state',
   -- The switch: the last `Turn` that the process knows, and the one that it makes. 0 is on.
   'turned', 'known_off_for', 'known_reason', 'off_for', 'reason',
+  -- The name of the program, or ''.
+  'program',
 }
 -- Reply: these, in this order.
 local fields = {
@@ -26,6 +28,8 @@ local fields = {
   'step', 'now', 'elapsed', 'accepted', 'rejected', 'state',
   -- `Turn`, or 0 for its number
   'turned', 'off_for', 'reason',
+  -- The name of another program, or ''.
+  'other_program',
 }
 local A = {}
 for i, name in ipairs(arguments) do A[name] = ARGV[i] end
@@ -39,11 +43,12 @@ local function number(text, least)
   local x = tonumber(text or '')
   if x and x >= least and x <= 2 * most then return x end
 end
-local is_text = {epoch = true, rate = true, estimate = true, state = true, reason = true}
+local is_text = {epoch = true, rate = true, estimate = true, state = true, reason = true,
+  program = true, second_program = true}
 
 local names = {'now', 'clock', 'epoch', 'counted', 'members',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'restored',
-  'turned', 'off_until', 'reason', 'timed_out',
+  'turned', 'off_until', 'reason', 'timed_out', 'program', 'second_program',
   'missing', 'capacity', 'satisfied', 'waiting', 'count', 'new_missing', 'new_capacity', 'new_satisfied', 'new_waiting'}
 local is_signed = {missing = true, new_missing = true}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
@@ -61,7 +66,7 @@ if is_fresh then
   -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written again.
   if redis.call('EXISTS', key, deadlines) > 0 then redis.call('DEL', key, deadlines) end
   read = {}
-  h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = ''}
+  h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = '', program = '', second_program = ''}
 end
 -- The time of the store advances with its clock. If the clock was set back, no time has passed since the last call.
 local time = redis.call('TIME')
@@ -219,6 +224,22 @@ elseif text then
   if not is_same then turn(next_turn, off_until, reason) end
 end
 
+-- The programs whose processes have called in the last minute, at most two: the end of that minute, and the name. A third program
+-- sees the first.
+local other_program = ''
+if A.program ~= '' then
+  local own, free, left
+  for _, field in ipairs({'program', 'second_program'}) do
+    local ends, name = string.match(h[field], '^(%d+) (.*)$')
+    local known_for = (tonumber(ends or '') or 0) - now
+    if known_for <= 0 or known_for > 60000 then free = free or field
+    elseif name == A.program then own, left = field, known_for
+    elseif other_program == '' then other_program = name end
+  end
+  own = own or free
+  if own and (left or 0) < 30000 then h[own] = string.format('%.0f ', now + 60000) .. A.program end
+end
+
 -- Only what has changed is written.
 local write = {}
 local deadline
@@ -268,6 +289,7 @@ local answer = {
   turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)),
   -- Nobody has turned it on if its time is over.
   reason = (h.off_until == 0 or h.off_until > now) and h.reason or '',
+  other_program = other_program,
 }
 if step then
   answer.step, answer.now, answer.elapsed = whole(step[1]), whole(now), whole(math.max(0, step[5]))

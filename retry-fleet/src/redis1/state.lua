@@ -2,10 +2,11 @@
 --
 -- KEYS: as in script.lua
 -- Reply: the fields below, then the number of processes, what the key of the switch holds (1 if it exists, its text, the time
--- that is left in milliseconds), and the time of the store as script.lua computes it.
+-- that is left in milliseconds), and the time of the store as script.lua computes it,
+-- and the two programs.
 local key, switch, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local names = {'epoch', 'missing', 'capacity', 'timed_out', 'rate', 'estimate', 'satisfied', 'waiting',
-  'turned', 'off_until', 'reason', 'now', 'clock'}
+  'turned', 'off_until', 'reason', 'now', 'clock', 'program', 'second_program'}
 local read = redis.call('HMGET', key, unpack(names))
 local time = redis.call('TIME')
 local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -21,4 +22,5 @@ reply[13] = text and '1' or ''
 reply[14] = type(text) == 'string' and string.sub(text, 1, 512) or ''
 reply[15] = string.format('%.0f', left)
 reply[16] = string.format('%.0f', now)
+reply[17], reply[18] = read[14] or '', read[15] or ''
 return reply

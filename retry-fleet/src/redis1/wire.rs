@@ -9,21 +9,21 @@ use std::time::Duration;
 
 #[rustfmt::skip]
 /// The names of the arguments, by subject. The script describes them.
-const ARGUMENTS: [&str; 29] = [
+const ARGUMENTS: [&str; 30] = [
     "member", "epoch", "fresh", "ttl", "leaving", "look_at",
     "has_quota", "missing", "capacity", "timeout_age",
     "has_limit", "version", "accepted", "rejected", "demand", "known_rate", "known_estimate",
     "post_version", "post_accepted", "post_rejected", "post_rate", "post_estimate", "post_cut", "post_state",
-    "turned", "known_off_for", "known_reason", "off_for", "reason",
+    "turned", "known_off_for", "known_reason", "off_for", "reason", "program",
 ];
 #[rustfmt::skip]
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "epoch", "members",
     "missing", "capacity", "timeout_age",
     "version", "cut", "rate", "estimate", "satisfied", "waiting",
     "step", "now", "elapsed", "accepted", "rejected", "state",
-    "turned", "off_for", "reason",
+    "turned", "off_for", "reason", "other_program",
 ];
 /// The longest time that the store can keep, in milliseconds.
 const LONGEST: u64 = 1 << 52;
@@ -102,6 +102,7 @@ fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
         or_nothing(known.map(|turn| turn.reason.clone())),
         or_nothing(turn.map(|turn| millis(turn.off_for).to_string())),
         or_nothing(turn.map(|turn| turn.reason.clone())),
+        or_nothing(call.program.clone()),
     ]
 }
 
@@ -114,6 +115,7 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
         let off_for = Duration::from_millis(fields.number("off_for")?);
         reply.turn = Some(Turn { number, off_for, reason: fields.text("reason")? });
     }
+    reply.other_program = Some(fields.text("other_program")?).filter(|name| !name.is_empty());
     if call.quota.is_some() {
         let age = fields.optional_number("timeout_age")?;
         reply.quota = Some(Knowledge {

@@ -4,10 +4,12 @@
 //! default values.
 
 mod limit;
+mod programs;
 mod switch;
 
 use crate::protocol::{Call, Knowledge, Reply};
 use limit::Limit;
+use programs::Programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use switch::Switch;
@@ -58,6 +60,7 @@ struct State {
     timed_out: u64,
     limit: Limit,
     switch: Switch,
+    programs: Programs,
 }
 
 /// The sums over all members.
@@ -120,6 +123,7 @@ impl MemoryStore {
         let mut reply = state.call(call);
         self.switch.take_if(|(_, until)| *until <= state.now);
         reply.turn = state.switch.call(state.now, call, &mut self.switch);
+        reply.other_program = call.program.as_deref().and_then(|name| state.programs.call(state.now, name));
         reply
     }
 
@@ -237,7 +241,7 @@ impl State {
         let members = u32::try_from(self.living()).unwrap_or(u32::MAX);
         let Sums { satisfied, waiting, .. } = self.sums;
         let limit = step.map(|step| self.limit.reply(satisfied, waiting.min(members), step));
-        Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
+        Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit, other_program: None }
     }
 
     /// Stores what a process knows, and returns what the others know.

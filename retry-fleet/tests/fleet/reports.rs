@@ -5,20 +5,28 @@ use retry_core::quota::EvidenceQuota;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetSwitch, Member};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
+use tracing::field::Field;
 use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// A layer that keeps the names of warnings.
+/// A layer that keeps the names of warnings, and the fields of the last one.
 #[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<&'static str>>>);
+struct Warnings(Arc<Mutex<Vec<&'static str>>>, Arc<Mutex<BTreeMap<&'static str, String>>>);
 
 impl<S: Subscriber> Layer<S> for Warnings {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         assert_eq!((event.metadata().target(), *event.metadata().level()), ("retry_fleet", Level::WARN));
         self.0.lock().unwrap().push(event.metadata().name());
+        let mut fields = BTreeMap::new();
+        event.record(&mut |field: &Field, value: &dyn Debug| {
+            fields.insert(field.name(), format!("{value:?}"));
+        });
+        *self.1.lock().unwrap() = fields;
     }
 }
 
@@ -134,6 +142,45 @@ fn a_membership_that_is_dropped_immediately_and_a_fleet_of_one_are_reported() {
         call(&mut process, 1_000 * second, false);
     }
     assert_eq!(warnings.take(), [""; 0]);
+}
+
+// Rules F31, F48.
+#[test]
+fn two_programs_in_one_fleet_are_reported_once_with_both_names() {
+    let warnings = Warnings::default();
+    let _subscribed = warnings.listen();
+    let mut store = MemoryStore::new();
+    let long = format!("{}é", "x".repeat(127));
+    let member = |id: &str, program: &str| Member::new("orders", id, at(0)).program(program);
+    let mut call = |member: &mut Member, now| {
+        let call = member.call(at(now), false);
+        member.answered(at(now), &store.call(now, &call));
+    };
+    let (mut first, mut second) = (member("first", "shop"), member("second", "shop"));
+    let (mut cut, mut unnamed) = (member("cut", &long), member("unnamed", ""));
+    for now in 1..5 {
+        for member in [&mut first, &mut second, &mut unnamed] {
+            call(member, now);
+            assert_eq!(member.other_program(), None);
+        }
+    }
+    assert_eq!(warnings.take(), [""; 0]);
+    for now in 5..20 {
+        call(&mut cut, now);
+        call(&mut first, now);
+    }
+    assert_eq!(warnings.take(), ["other_program", "other_program"]);
+    let expected = [("fleet", "orders"), ("program", "shop"), ("other", &long[..127])];
+    for (name, value) in expected {
+        assert_eq!(warnings.1.lock().unwrap()[name], format!("{value:?}"), "{name}");
+    }
+    assert_eq!((first.other_program(), cut.other_program()), (Some(&long[..127]), Some("shop")));
+    // It has left for more than a minute, and comes back.
+    call(&mut first, 70_000);
+    assert_eq!(first.other_program(), None);
+    call(&mut cut, 70_001);
+    call(&mut first, 70_002);
+    assert_eq!(warnings.take(), ["other_program"]);
 }
 
 /// A store that answers until it is turned off.

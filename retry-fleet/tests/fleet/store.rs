@@ -376,6 +376,34 @@ fn a_state_that_takes_over_an_estimate_begins_a_step_without_former_answers() {
     assert_eq!(offered(&mut store, 450..451), [(450, expected)]);
 }
 
+// Rule F48.
+#[test]
+fn each_of_several_programs_is_told_of_another_one_for_a_minute_after_its_last_call() {
+    let mut store = MemoryStore::new();
+    let mut other = |now, program: &str| {
+        let mut call = call(program);
+        call.program = Some(program.into()).filter(|name: &String| !name.is_empty());
+        store.call(now, &call).other_program
+    };
+    assert_eq!(other(0, "orders"), None);
+    assert_eq!(other(1, ""), None);
+    assert_eq!(other(1, "orders"), None);
+    assert_eq!(other(2, "carts").as_deref(), Some("orders"));
+    assert_eq!(other(3, "orders").as_deref(), Some("carts"));
+    // A third one has no place, and sees the first.
+    assert_eq!(other(4, "bills").as_deref(), Some("orders"));
+    assert_eq!(other(5, "orders").as_deref(), Some("carts"));
+    // In the first half of its minute, a program is not written again.
+    assert_eq!(other(30_000, "orders").as_deref(), Some("carts"));
+    assert_eq!(other(30_001, "orders").as_deref(), Some("carts"));
+    assert_eq!(other(60_001, "orders").as_deref(), Some("carts"));
+    assert_eq!(other(60_002, "orders"), None);
+    // The place of a program that has gone is free.
+    assert_eq!(other(60_003, "bills").as_deref(), Some("orders"));
+    assert_eq!(other(60_004, "carts").as_deref(), Some("orders"));
+    assert_eq!(other(90_000, "orders").as_deref(), Some("bills"));
+}
+
 // Rule F11.
 #[test]
 fn the_time_of_a_store_follows_its_clock() {

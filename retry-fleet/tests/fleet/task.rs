@@ -31,6 +31,22 @@ enum Away {
     Silent,
 }
 
+// Rule F48.
+#[tokio::test(start_paused = true)]
+async fn a_program_is_named_by_its_file_unless_the_fleet_names_it() {
+    let shared = Shared::default();
+    let file = std::env::current_exe().unwrap();
+    let file = file.file_name().unwrap().to_str().unwrap().trim_end_matches(std::env::consts::EXE_SUFFIX);
+    let unnamed = Fleet::new("orders", shared.clone()).join().unwrap();
+    let named = Fleet::new("orders", shared.clone()).program("carts").join().unwrap();
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(unnamed.other_program().as_deref(), Some("carts"));
+    assert_eq!(named.other_program().as_deref(), Some(file));
+    unnamed.leave().await;
+    sleep(Duration::from_secs(61)).await;
+    assert_eq!(named.other_program(), None);
+}
+
 impl Shared {
     fn set_away(&self, away: Away) {
         self.0.lock().unwrap().away = away;

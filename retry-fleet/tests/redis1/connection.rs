@@ -21,6 +21,7 @@ pub(crate) fn whole_call() -> Call {
     let mut call = Call::new("p1", "fresh");
     call.quota = Some(Knowledge { missing: 10, capacity: 100, timeout_age: None });
     call.limit = Some(LimitCall::default());
+    call.program = Some("shop".into());
     call
 }
 

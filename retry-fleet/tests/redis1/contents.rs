@@ -145,6 +145,24 @@ async fn fields_that_are_not_numbers_are_treated_as_missing() {
     assert_eq!(other, None);
 }
 
+// Rules F28, F48.
+#[tokio::test]
+async fn programs_that_another_program_has_written_are_replaced() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let minute = 60_000;
+    for text in ["carts", "1 carts", "99999999999999999999 carts", "9007199254740991 carts", " carts", "-1 carts"] {
+        for field in ["program", "second_program"] {
+            let _: () = direct.hset(HASH, field, text).unwrap();
+        }
+        assert_eq!(call(&mut store).await.unwrap().other_program, None, "{text}");
+        let (now, program): (u64, String) = direct.hmget(HASH, &["now", "program"]).unwrap();
+        assert_eq!(program, format!("{} shop", now + minute), "{text}");
+        assert_eq!(store.state("orders").await.unwrap().unwrap().programs[0], "shop");
+    }
+}
+
 // Rules F11, F28.
 #[tokio::test]
 async fn sums_and_entries_that_another_program_has_overwritten_are_repaired_within_a_minute() {

@@ -70,6 +70,7 @@ impl Calls {
         call.limit = self.random.one_in(2).then(|| self.limit());
         call.known_turn = self.random.one_in(3).then(|| self.known_turn()).flatten();
         call.turn = self.random.one_in(40).then(|| self.turn(1));
+        call.program = self.program();
         self.last = Some(call.clone());
         call
     }
@@ -87,6 +88,12 @@ impl Calls {
         let off_for = 60 * Duration::from_secs(self.random.below(3).into());
         let reason = ["", "ada: why", "a\u{e9}:: b"][self.random.below(3) as usize];
         Turn { number, off_for, reason: reason.to_owned() }
+    }
+
+    /// Returns one of a few programs, of which each is away for a while.
+    fn program(&mut self) -> Option<String> {
+        let program = (self.made / 1_000 + self.below(3)) % 7;
+        (!self.random.one_in(3)).then(|| format!("program {program}\n"))
     }
 
     fn quota(&mut self) -> Knowledge {
@@ -156,6 +163,8 @@ struct Seen {
     carried: u32,
     written: u32,
     deleted: u32,
+    programs: u32,
+    alone: u32,
 }
 
 impl Seen {
@@ -177,6 +186,8 @@ impl Seen {
         self.carried += u32::from(known && reply.epoch == call.fresh);
         self.gone += u32::from(after.members() + usize::from(call.is_leaving) < before.members());
         self.epochs += u32::from(reply.epoch == call.fresh);
+        self.programs += u32::from(reply.other_program.is_some());
+        self.alone += u32::from(reply.other_program.is_none() && call.program.is_some());
     }
 
     fn assert_everything(&self) {
@@ -195,10 +206,12 @@ impl Seen {
             carried,
             written,
             deleted,
+            programs,
+            alone,
         } = *self;
         for count in [
             evidence, surpluses, timeouts, steps, rates, cuts, off, gone, epochs, counted, restored, carried, written,
-            deleted,
+            deleted, programs, alone,
         ] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }
