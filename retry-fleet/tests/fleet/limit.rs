@@ -80,6 +80,19 @@ fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
     assert!(rejected < 0.05 && fairness > 0.98 && used > 0.95, "{outcome}");
 }
 
+// Rules F10, F35, F36.
+#[test]
+fn a_store_that_answers_too_late_for_a_while_costs_none_of_the_limit() {
+    for (processes, rate, burst) in [(8, 100.0, 1.0), (10, 500.0, 0.1), (25, 100.0, 0.1)] {
+        let counts = World::new(processes, rate).burst(burst).slow(20..80).run(110);
+        for seconds in [45..80, 90..110] {
+            let (rejected, _, used) = outcome(&counts, seconds.clone(), rate);
+            let outcome = format!("{processes} processes, {seconds:?}: {used} used, {rejected} rejected");
+            assert!(used > 0.95 && rejected < 0.03, "{outcome}");
+        }
+    }
+}
+
 // Rules F8, F10, F25.
 #[test]
 fn a_store_that_is_lost_before_the_limit_was_measured_leaves_the_fleet_neither_above_nor_below_it() {

@@ -17,6 +17,8 @@ pub(crate) const GREEDY: u32 = u32::MAX;
 /// The time from a request to its answer, and from a call of the store to its reply, in milliseconds.
 const ROUND_TRIP: u64 = 20;
 const STORE: u64 = 5;
+/// The time after which the process gives up a call, in milliseconds.
+const DEADLINE: u64 = 1_000;
 
 struct At(Timestamp);
 
@@ -52,6 +54,7 @@ pub(crate) struct World<'a> {
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
     emptied_at: Vec<u64>,
     later: Vec<(u64, f64)>,
+    slow: Range<u64>,
 }
 
 impl<'a> World<'a> {
@@ -66,6 +69,7 @@ impl<'a> World<'a> {
             has_crashed: Box::new(|_, _| false),
             emptied_at: Vec::new(),
             later: Vec::new(),
+            slow: 0..0,
         }
     }
 
@@ -101,6 +105,11 @@ impl<'a> World<'a> {
         self
     }
 
+    /// Lets the store take each call, but answer only after the process has given it up, in these seconds.
+    pub(crate) fn slow(self, seconds: Range<u64>) -> Self {
+        Self { slow: seconds, ..self }
+    }
+
     pub(crate) fn run(self, seconds: usize) -> Counts {
         let (mut store, mut tokens) = (MemoryStore::new(), self.burst * self.rate);
         let mut processes: Vec<_> = (0..self.processes).map(Process::new).collect();
@@ -117,7 +126,7 @@ impl<'a> World<'a> {
                 if (self.has_crashed)(number, second) {
                     continue;
                 }
-                process.call(now, &mut store, (self.is_cut_off)(number, second));
+                process.call(now, &mut store, (self.is_cut_off)(number, second), self.slow.contains(&second));
                 process.want((self.wants)(number, now), now);
                 while process.may_send(now) {
                     let is_accepted = tokens >= 1.0;
@@ -168,7 +177,7 @@ impl Process {
         }
     }
 
-    fn call(&mut self, now: u64, store: &mut MemoryStore, is_cut_off: bool) {
+    fn call(&mut self, now: u64, store: &mut MemoryStore, is_cut_off: bool, is_slow: bool) {
         if let Some((_, reply)) = self.called.take_if(|(time, _)| *time <= now) {
             match reply {
                 Some(reply) => self.member.answered(at(now), &reply),
@@ -177,7 +186,8 @@ impl Process {
         }
         if self.called.is_none() && self.member.next_call_at() <= at(now) {
             let call = self.member.call(at(now), false);
-            self.called = Some((now + STORE, (!is_cut_off).then(|| store.call(now, &call))));
+            let reply = (!is_cut_off).then(|| store.call(now, &call));
+            self.called = Some(if is_slow { (now + DEADLINE, None) } else { (now + STORE, reply) });
         }
     }
 
