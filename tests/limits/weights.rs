@@ -6,7 +6,7 @@ use retry_core::classify::http::RateLimit;
 use retry_core::policy::Usage;
 use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken, Weighted};
 use retry_core::{Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, StandardRetryStrategy, Success};
-use retry_limits::{PacedLimiter, PacedRetryStrategy, Pair, Weights};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, Pair, SendRate, Weights};
 use std::time::Duration;
 
 type Weighing = LimitedRetryStrategy<PacedLimiter<Weights>>;
@@ -58,6 +58,22 @@ fn an_operation_waits_for_its_weight() {
     assert_eq!(send(&strategy, &clock, &[100, 50, 1, 0, 250, 10]), [1000, 500, 10, 0, 2500, 100]);
     // One send is a request of the mean weight.
     assert!(strategy.send_rate().is_some_and(|rate| (0.5..4.0).contains(&rate)), "{:?}", strategy.send_rate());
+}
+
+// Rules L18, L46.
+#[test]
+fn applied_settings_are_sums_of_weights_whatever_the_weights_so_far() {
+    let (strategy, clock) = (told(), ByHand::at(secs(100)));
+    send(&strategy, &clock, &[100; 20]);
+    let mut settings = strategy.limiter().settings();
+    strategy.limiter().apply(settings, clock.now());
+    assert_eq!(send(&strategy, &clock, &[100; 3]), [1000; 3]);
+    settings.max_rate = SendRate::new(2.0 * HUNDRED);
+    strategy.limiter().apply(settings, clock.now());
+    assert_eq!(send(&strategy, &clock, &[100; 3]), [500; 3]);
+    assert_eq!(send(&strategy, &clock, &[10; 200])[199], 50);
+    strategy.limiter().apply(settings, clock.now());
+    assert_eq!(send(&strategy, &clock, &[10; 3]), [50; 3]);
 }
 
 // Rule L45.

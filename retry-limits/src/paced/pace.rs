@@ -264,7 +264,7 @@ impl<U: Unit> Pace<U> {
     /// Sets the user's rates.
     pub(super) fn tell(&mut self, now: Timestamp, told: Told) {
         self.refill(now);
-        self.estimator.tell(told);
+        self.estimator.tell(told.in_unit(self.scale.unit()));
         self.rate = self.rate_at(now);
         self.sends = self.saved(self.sends);
     }

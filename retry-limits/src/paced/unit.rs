@@ -191,6 +191,11 @@ impl Scale {
         f64::from(weight) / self.unit
     }
 
+    /// Returns the weight of one send.
+    pub(super) const fn unit(&self) -> f64 {
+        self.unit
+    }
+
     /// Returns the number of sends of the heaviest request so far.
     pub(super) const fn most(&self) -> f64 {
         self.most

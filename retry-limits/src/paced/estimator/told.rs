@@ -20,14 +20,16 @@ const NARROWER: f64 = 0.0006;
 pub(in crate::paced) struct Told {
     /// The rate at which the ramp begins, in sends per second.
     pub(super) first: f64,
-    /// The limit, in sends per second, or infinity.
+    /// The limit, in sends per second or as a sum of weights per second, or infinity.
     limit: f64,
     /// How many sends may be made at once, or the sum of their weights.
     burst: u32,
+    /// The weight of one send.
+    unit: f64,
     /// How much longer the time between two sends is than the limit says, at least and now.
     least_space: f64,
     space: f64,
-    /// The rate at this space, so that no send has to divide.
+    /// The rate at this space, in sends per second, so that no send has to divide.
     cap: f64,
 }
 
@@ -43,16 +45,21 @@ impl Told {
     const fn with(first: f64, limit: f64, burst: u32) -> Self {
         // With a burst, a message that arrives early takes a part of the burst that is kept back.
         let space = if burst > 1 { 0.0 } else { SPACE.0 };
-        Self { first, limit, burst, least_space: space, space, cap: limit }.at_space(space)
+        Self { first, limit, burst, unit: 1.0, least_space: space, space, cap: limit }.at_space(space)
     }
 
     const fn at_space(self, space: f64) -> Self {
-        Self { space, cap: self.limit / (1.0 + space), ..self }
+        Self { space, cap: self.limit / (self.unit * (1.0 + space)), ..self }
+    }
+
+    /// Returns the same rates for sends of this weight.
+    pub(in crate::paced) const fn in_unit(self, unit: f64) -> Self {
+        Self { unit, ..self }.at_space(self.space)
     }
 
     /// Returns whether both have the same settings, whatever was learned since.
     pub(in crate::paced) fn is_same(&self, other: &Self) -> bool {
-        self.at_space(other.space) == *other
+        self.in_unit(other.unit).at_space(other.space) == *other
     }
 
     /// Returns the rate at which the ramp begins, in sends per second.
@@ -85,10 +92,9 @@ impl Told {
         queue::time_for(sends, self.cap)
     }
 
-    /// Counts in another unit from now on. The first rate is not told with it, so it stays.
-    pub(super) fn rescale(&mut self, factor: f64) {
-        self.limit *= factor;
-        *self = self.at_space(self.space);
+    /// Changes the unit: multiplies all numbers of sends by this factor, but not the first rate, which is in sends of any weight.
+    pub(super) const fn rescale(&mut self, factor: f64) {
+        *self = self.in_unit(self.unit / factor);
     }
 
     /// Lets accepted requests bring the sends closer together.
