@@ -3,16 +3,18 @@
 use crate::support::{ByHand, Failed, millis, secs};
 use proptest::prelude::*;
 use retry_core::classify::http::RateLimit;
+use retry_core::limit::SendLimiter;
 use retry_core::policy::Usage;
 use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken, Weighted};
 use retry_core::{Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, StandardRetryStrategy, Success};
-use retry_limits::{PacedLimiter, PacedRetryStrategy, Pair, SendRate, Weights};
+use retry_limits::{PacedLimiter, PacedRetryStrategy, PacedSettings, Pair, SendRate, Weights};
 use std::time::Duration;
 
 type Weighing = LimitedRetryStrategy<PacedLimiter<Weights>>;
 type Token = LimitedRetryToken<PacedLimiter<Weights>>;
 
 const THROTTLED: RetryDirective = RetryDirective::fail(Some(RetryErrorType::Throttling));
+const RETRIED: RetryDirective = RetryDirective::retry(RetryErrorType::Throttling);
 
 /// Sends are spaced 3 % further apart than the limit says (rule L19), so this is 100 per second.
 const HUNDRED: f64 = 103.0;
@@ -282,5 +284,39 @@ fn the_mean_weight_counts_each_operation_once_however_often_it_asks() {
     for _ in 0..100 {
         assert!(strategy.ready(&mut heavy, &clock, None).wait().is_some());
         assert_eq!(strategy.send_rate().map(f64::to_bits), Some(rate.to_bits()));
+    }
+}
+
+/// Accepts so many requests of this weight within a second, rejects one, and returns the rate after another one has asked.
+fn rate_after_a_rejection<L: SendLimiter>(limiter: L, accepted: u32, weight: u32) -> f64 {
+    let strategy = LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), limiter);
+    let clock = ByHand::at(secs(100));
+    let begin = || {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.weigh(&mut token, weight);
+        assert!(strategy.ready(&mut token, &clock, None).wait().is_none());
+        token
+    };
+    for _ in 0..accepted {
+        strategy.record_success(begin(), &Success::default(), &clock).unwrap();
+        clock.advance(secs(1) / accepted);
+    }
+    let mut token = strategy.refresh_retry_token(begin(), &Failure::from_directive(RETRIED), &clock).unwrap();
+    assert!(strategy.ready(&mut token, &clock, None).wait().is_some());
+    strategy.send_rate().unwrap()
+}
+
+// Rules L21, L24, L46.
+#[test]
+fn without_the_ramp_a_search_of_weights_begins_at_what_was_accepted() {
+    let mut settings = PacedSettings::new();
+    settings.has_ramp = false;
+    for (accepted, expected) in [(100, 80.0), (0, 0.16)] {
+        let requests = rate_after_a_rejection(PacedLimiter::new().with_settings(settings), accepted, 1);
+        assert!((requests / expected - 1.0).abs() < 0.05, "{requests}");
+        for weight in [1, 1_000, 1_000_000] {
+            let rate = rate_after_a_rejection(PacedLimiter::of_weights().with_settings(settings), accepted, weight);
+            assert!((rate / expected - 1.0).abs() < 0.05, "{rate} with {accepted} of {weight}");
+        }
     }
 }

@@ -389,7 +389,10 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, mut delay) = (clock.now(), self.stretched(wait));
                 let rejected = self.with_pacer(|pacer| {
-                    pacer.reject(now, ticket, sent_after, (delay, !is_too_long, &mut throttled), || self.settings())
+                    let weight = place.weight();
+                    pacer.reject(now, ticket, sent_after, weight, (delay, !is_too_long, &mut throttled), || {
+                        self.settings()
+                    })
                 });
                 let is_over = throttled.count(now, delay, self.longest_throttled_time());
                 if rejected == Rejected::Own {

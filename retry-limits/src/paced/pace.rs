@@ -103,10 +103,11 @@ impl<U: Unit> Pace<U> {
         }
     }
 
-    /// Begins another limit, with another estimator. Rejections of requests that were sent before are ignored.
-    pub(super) fn restart(&mut self, estimator: &GoodputEstimator, now: Timestamp) {
-        let (answers, rejections, latest) = (self.answers, next(self.rejections), self.latest);
-        *self = Self { answers, rejections, latest, ..Self::new(estimator, now) };
+    /// Begins another limit, with another estimator and the user's rates. Rejections of requests that were sent before are ignored.
+    pub(super) fn restart(&mut self, mut estimator: GoodputEstimator, told: Told, now: Timestamp) {
+        estimator.tell(told.in_unit(self.scale.unit()));
+        let (answers, rejections, latest, scale) = (self.answers, next(self.rejections), self.latest, self.scale);
+        *self = Self { answers, rejections, latest, scale, ..Self::new(&estimator, now) };
     }
 
     /// Counts accepted requests.
@@ -137,7 +138,7 @@ impl<U: Unit> Pace<U> {
         self.estimator.pause(now);
     }
 
-    /// Records the weight of an operation that asks for the first time.
+    /// Records the weight of an operation that asks for the first time, or of a response while sends are not limited.
     pub(super) fn meet(&mut self, weight: U::Weight) {
         if let Some(factor) = U::get(weight).and_then(|weight| self.scale.meet(weight)) {
             self.estimator.rescale(factor);

@@ -42,7 +42,7 @@ pub(super) struct Pacer<U: Unit> {
     phase: AtomicU8,
     counters: AcceptedCounters,
     accepted: Padded<AtomicU32>,
-    /// `None` until sends are limited for the first time. It then stays, so that a ticket is never issued twice, and a waiter
+    /// `None` until sends are limited for the first time, or with weights, until the first response. It then stays, so that a ticket is never issued twice, and a waiter
     /// keeps its place when a limit ends and another one begins. No user code runs while it is locked, not even the clock, so
     /// the lock is never poisoned.
     queue: Padded<Mutex<Option<SendQueue<Pace<U>>>>>,
@@ -78,6 +78,11 @@ pub(super) enum Rejected {
 fn expected<U: Unit>(pace: &Pace<U>, sends: f64) -> Duration {
     let expected = pace.wait_at_best_for(sends);
     expected.saturating_add((expected / ATTEMPT_PART).max(SHORTEST_ATTEMPT))
+}
+
+/// Returns the queue, which is created if there is none.
+fn queue_from<U: Unit>(queue: &mut Option<SendQueue<Pace<U>>>, now: Timestamp) -> &mut SendQueue<Pace<U>> {
+    queue.get_or_insert_with(|| SendQueue::new(Pace::new(&GoodputEstimator::new(now), now), now))
 }
 
 /// Returns the phase in which sends are not limited.
@@ -140,12 +145,9 @@ impl<U: Unit> Pacer<U> {
         settings: PacedSettings,
         estimator: impl FnOnce(Timestamp) -> GoodputEstimator,
     ) -> (&'a mut Pace<U>, Timestamp) {
-        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(&GoodputEstimator::new(now), now), now));
-        let (pace, now) = queue.limit_at(now);
+        let (pace, now) = queue_from(queue, now).limit_at(now);
         if !self.is_pacing() {
-            let mut estimator = estimator(now);
-            estimator.tell(settings.told());
-            pace.restart(&estimator, now);
+            pace.restart(estimator(now), settings.told(), now);
             self.enter(Phase::Pacing);
         }
         self.drain(pace, now);
@@ -306,9 +308,20 @@ impl<U: Unit> Pacer<U> {
     #[cold]
     fn accept_weight(&self, clock: &dyn Clock, weight: U::Weight, used: Option<u32>) {
         let now = clock.now();
-        if let Some(queue) = self.lock().as_mut().filter(|_| self.is_pacing()) {
-            let (pace, now) = queue.limit_at(now);
+        let mut queue = self.lock();
+        self.meet_unlimited(&mut queue, now, weight);
+        if self.is_pacing() {
+            let (pace, now) = queue_from(&mut queue, now).limit_at(now);
             pace.accept_weight(now, weight, used);
+        } else {
+            self.counters.add(now);
+        }
+    }
+
+    /// Records the weight of a response while sends are not limited, so that the search begins in sends of the mean weight.
+    fn meet_unlimited(&self, queue: &mut Option<SendQueue<Pace<U>>>, now: Timestamp, weight: U::Weight) {
+        if U::IS_WEIGHED && !self.is_pacing() {
+            queue_from(queue, now).limit_mut().meet(weight);
         }
     }
 
@@ -320,12 +333,14 @@ impl<U: Unit> Pacer<U> {
         now: Timestamp,
         ticket: Option<Ticket>,
         sent_after: Option<NonZeroU32>,
+        weight: U::Weight,
         (wait, returns, throttled): (Duration, bool, &mut Throttled),
         settings: impl FnOnce() -> PacedSettings,
     ) -> Rejected {
         self.give_up(ticket, None);
         let holds = wait > HOLDS_ALL;
         let mut queue = self.lock();
+        self.meet_unlimited(&mut queue, now, weight);
         let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
             GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
