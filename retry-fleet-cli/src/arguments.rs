@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Shows the fleets in a store of retry-fleet, turns their retries off and on, and resets their limits.
 ///
-/// Exit codes: 0 if it was done, 1 if the store failed, 2 for wrong arguments, 3 if the store knows no such fleet.
+/// Exit codes: 0 if it was done, 1 if the store failed, 2 for wrong arguments, 3 if the store knows no such fleet or limit.
 #[derive(Parser)]
 #[command(name = "retry-fleet", version)]
 pub(crate) struct Arguments {
@@ -108,7 +108,7 @@ pub(crate) enum Verb {
     },
     /// Forget the limit that a fleet has measured, or replace it
     ///
-    /// For a limit that its service has changed. Without it, the fleet finds a higher limit within seconds, too, if operations wait.
+    /// For a limit that its service has changed. If operations wait, the fleet finds a higher limit by itself within seconds.
     ResetLimit {
         /// The name of the fleet
         fleet: String,
@@ -118,10 +118,15 @@ pub(crate) enum Verb {
     },
 }
 
+/// The largest estimate that `RedisStore::reset_limit` accepts, in sends per second.
+const MOST_SENDS: f64 = 1e9;
+
 /// Reads a rate in sends per second.
 fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0 && rate.is_finite());
-    rate.ok_or_else(|| format!("invalid rate {text:?}: expected sends per second above 0, as in 250 or 0.5"))
+    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0 && *rate <= MOST_SENDS);
+    rate.ok_or_else(|| {
+        format!("invalid rate {text:?}: expected sends per second, above 0 and at most {MOST_SENDS}, as in 250 or 0.5")
+    })
 }
 
 #[cfg(test)]

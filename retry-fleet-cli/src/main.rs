@@ -15,7 +15,7 @@ use std::process::ExitCode;
 const STORE_FAILED: u8 = 1;
 /// The exit code for wrong arguments, also that of clap.
 const WRONG_ARGUMENTS: u8 = 2;
-/// The exit code if there is no such fleet.
+/// The exit code if there is no such fleet, or no limit of it.
 const NO_SUCH_FLEET: u8 = 3;
 
 /// Why the command did nothing, or may have done nothing.
@@ -23,6 +23,7 @@ enum Failure {
     Certificates(RedisError),
     Store(StoreError),
     NoSuchFleet { fleet: String, known: Vec<String> },
+    NoLimit { fleet: String },
 }
 
 impl From<StoreError> for Failure {
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Err(Failure::Store(error)) => fail(STORE_FAILED, &error.to_string()),
         Err(Failure::Certificates(error)) => fail(WRONG_ARGUMENTS, &format!("the certificates can't be used: {error}")),
         Err(Failure::NoSuchFleet { fleet, known }) => fail(NO_SUCH_FLEET, &output::no_such_fleet(&fleet, &known)),
+        Err(Failure::NoLimit { fleet }) => fail(NO_SUCH_FLEET, &output::no_limit(&fleet)),
     }
 }
 
@@ -98,7 +100,9 @@ async fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         Verb::ResetLimit { fleet, to } => {
             existing(&mut store, fleet).await?;
-            store.reset_limit(fleet, *to).await?;
+            if !store.reset_limit(fleet, *to).await? {
+                return Err(Failure::NoLimit { fleet: fleet.clone() });
+            }
             let state = existing(&mut store, fleet).await?;
             Ok(output::show(fleet, &state, is_json))
         }

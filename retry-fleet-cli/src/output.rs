@@ -98,6 +98,10 @@ pub(crate) fn no_such_fleet(fleet: &str, known: &[String]) -> String {
     format!("the store knows no fleet {}; {known}", shown(fleet))
 }
 
+pub(crate) fn no_limit(fleet: &str) -> String {
+    format!("the store knows no limit of the fleet {}", shown(fleet))
+}
+
 fn retries(off: Option<&SwitchedOff>) -> String {
     match off {
         None => "on".into(),

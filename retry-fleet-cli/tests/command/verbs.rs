@@ -199,11 +199,30 @@ async fn the_limit_of_a_fleet_continues_from_a_given_estimate_or_is_measured_ane
     until("it is measured anew", || limit()["estimate"].as_f64().is_some_and(|estimate| estimate > 13.0)).await;
 
     assert_eq!(run(&server, &["reset-limit", "ordrs"]).code, 3);
-    for rate in ["0", "-1", "nan", "inf", "fast"] {
+    for rate in ["0", "-1", "nan", "inf", "fast", "1000000001"] {
         let ran = run(&server, &["reset-limit", "orders", "--to", rate]);
         assert_eq!((ran.code, ran.err.contains("sends per second")), (2, true), "{ran:?}");
     }
     drop(membership);
+}
+
+// Rule F46.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_without_a_limit_is_not_given_one() {
+    let server = RedisServer::start(&[]);
+    let _process = Process::join(&server, "orders");
+    until("it has joined", || run(&server, &["show", "orders"]).code == 0).await;
+    run(&server, &["off", "later", "--for", "10m", "--reason", "not yet", "--absent"]);
+    let mut operator = server.client().get_connection().unwrap();
+    let _: () = redis::cmd("DEL").arg("retry-fleet:1:{later}").query(&mut operator).unwrap();
+    for fleet in ["orders", "later"] {
+        for words in [&["reset-limit", fleet, "--to", "12.5"][..], &["reset-limit", fleet]] {
+            let ran = run(&server, words);
+            let expected = format!("error: the store knows no limit of the fleet {fleet}\n");
+            assert_eq!((ran.code, ran.out.as_str(), ran.err), (3, "", expected));
+        }
+        assert_eq!(run(&server, &["show", fleet, "--json"]).json()["limit"], Value::Null);
+    }
 }
 
 // Rule F41.

@@ -144,12 +144,12 @@ impl RedisStore {
     }
 
     /// Replaces the estimate of the limit of a fleet, in sends per second, from which its rate continues. With `None`, the fleet forgets it
-    /// and measures the limit anew, as after its start. Its processes follow with their next calls.
+    /// and measures the limit again, as after its start. Its processes follow with their next calls.
     ///
-    /// For a limit that was raised or lowered by its service, when you don't want to wait until the fleet has found out. A fleet without a
-    /// limit, or whose processes have all gone, is not changed by it.
+    /// For a limit that was raised or lowered by its service, when you don't want to wait until the fleet has found out.
     ///
-    /// Returns whether the store has a state of the fleet.
+    /// Returns whether the store knows a limit of the fleet. Otherwise nothing is changed: there is no state, or its processes have no
+    /// limit, or they have just started.
     ///
     /// # Errors
     ///
