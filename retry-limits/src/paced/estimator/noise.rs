@@ -87,7 +87,7 @@ impl Noise {
 
     /// Returns whether the last looks have shown noise.
     fn is_known(&self) -> bool {
-        self.is_hit && self.streak + 1 >= STREAK && self.share() <= MOST
+        self.is_hit && self.streak.saturating_add(1) >= STREAK && self.share() <= MOST
     }
 
     #[cold]

@@ -263,3 +263,17 @@ fn the_estimator_for_all_ramps_and_searches_by_its_own_numbers() {
     estimator.reject(at(6000));
     assert_close(estimator.estimate().unwrap(), measured(130.0, 3.0, before));
 }
+
+// Rule L43.
+#[test]
+fn the_number_of_looks_with_noise_saturates() {
+    let text = tracking().to_string();
+    let mut words: Vec<_> = text.split(' ').collect();
+    let streak = words.len() - 1;
+    // A text from a store can have any number.
+    words[streak - 2..].copy_from_slice(&["1", "1", "4294967295"]);
+    let mut estimator: GoodputEstimator = words.join(" ").parse().unwrap();
+    let before = estimator.rate(at(60_000));
+    estimator.accept(at(60_000), 1);
+    assert!(estimator.rate(at(60_000)) >= before);
+}
