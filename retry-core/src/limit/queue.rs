@@ -214,9 +214,9 @@ impl<L: SendSupply> SendQueue<L> {
         Some(wait)
     }
 
-    /// Returns the number of sends of all waiters that are expected to ask. It examines all of them.
-    pub fn sends_of_waiters(&self) -> f64 {
-        self.expected.iter().map(|waiter| self.limit.sends(waiter.weight)).sum()
+    /// Returns the weights of the waiters that are expected to ask, in the order of their places.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = L::Weight> {
+        self.expected.iter().map(|waiter| waiter.weight)
     }
 
     /// Gives up a place, and the send that is kept for it, if any.

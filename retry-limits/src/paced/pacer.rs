@@ -7,7 +7,7 @@ use super::unit::Unit;
 use super::{GoodputEstimator, PacedAnswers, PacedSettings};
 use crate::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use retry_core::limit::Ready;
-use retry_core::parts::{SendQueue, Ticket};
+use retry_core::parts::{SendQueue, SendSupply, Ticket};
 use retry_core::policy::RateLimit;
 use retry_core::time::{Clock, Timestamp};
 use std::num::NonZeroU32;
@@ -72,6 +72,12 @@ pub(super) enum Rejected {
     Own,
     /// That of all operations. A long wait holds back all of them.
     ByAll { holds: bool },
+}
+
+/// Returns the sends of all waiters.
+fn sends_of_waiters<U: Unit>(queue: &SendQueue<Pace<U>>) -> f64 {
+    let (pace, waiting) = (queue.limit(), queue.waiting());
+    U::sum(waiting.len(), || waiting.map(|weight| pace.sends(weight)).sum())
 }
 
 /// Returns the time until the last waiter of this many sends is sent, and what its attempt needs.
@@ -242,7 +248,7 @@ impl<U: Unit> Pacer<U> {
     pub(super) fn queued(&self, wait: Duration) -> Ready {
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ready::After(wait) };
-        let sends = queue.sends_of_waiters();
+        let sends = sends_of_waiters(queue);
         let pace = queue.limit_mut();
         pace.meet_queue(sends);
         let expected = expected(pace, sends);
