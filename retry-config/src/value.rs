@@ -77,11 +77,6 @@ pub(super) trait Setting: Copy {
     }
 }
 
-/// Returns the rejections with this name.
-fn rejections(name: &str) -> Option<Rejections> {
-    [Rejections::Throttling, Rejections::ServerErrors, Rejections::Timeouts].into_iter().find(|it| it.as_str() == name)
-}
-
 /// Implements the methods of a setting that has one key.
 macro_rules! plain {
     ($($type:ty: |$key:ident, $text:ident| $parse:expr, |$value:ident| $write:expr;)+) => {$(
@@ -121,7 +116,7 @@ plain! {
         |kind| Value::text(kind.as_str());
     RetryMode: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, Self::names())),
         |mode| Value::text(mode.as_str());
-    Rejections: |key, text| rejections(text).ok_or_else(|| InvalidSetting::new(key, text, REJECTIONS)),
+    Rejections: |key, text| Rejections::named(text).ok_or_else(|| InvalidSetting::new(key, text, REJECTIONS)),
         |rejections| Value::text(rejections.as_str());
     Jitter: |key, text| match text {
         "full" => Ok(Self::Full),
