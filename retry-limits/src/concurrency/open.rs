@@ -4,7 +4,7 @@ use super::window::{Sent, Window};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::num::NonZeroU32;
 
-/// The slots of a window, while it has nothing to learn and nobody waits. Then the gate is *open*, and the word has the number of
+/// The slots of a window, while it has nothing to learn and no operation waits. Then the gate is *open*, and the word has the number of
 /// requests in flight in its lower half, and the size of the window in its upper half. A word of zero is a *closed* gate, whose number
 /// is that of the window, behind the lock.
 ///
@@ -14,9 +14,12 @@ use std::num::NonZeroU32;
 /// # Orderings
 ///
 /// Each slot is taken and returned by a read-modify-write of the one word, which reads the latest value in the word's modification order.
-/// So no slot is lost or given twice, whatever the orderings are, and who closes the gate gets the number of all slots that were
-/// taken and not returned. A return that finds the gate closed takes the lock, and then sees the waiter that closed it. One that came
-/// before is in the number that this waiter got, with which it judges whether it has to wait. So no wake is lost.
+/// So no slot is lost or given twice, whatever the orderings are. A refusal reads the word with a relaxed load, which may be stale. It
+/// leads to the lock, which decides.
+///
+/// The thread that closes the gate gets the number of all slots that were taken and not returned, and the waiter uses it to decide
+/// whether to wait. A return that finds the gate closed takes the lock, and then sees that waiter. A return that came before is in its
+/// number. So no wake is lost.
 ///
 /// A request that reads the number of a cut takes its slot after that cut: the number is released after the gate was closed for it, and acquired before
 /// the slot is taken.
@@ -26,8 +29,8 @@ use std::num::NonZeroU32;
 #[derive(Debug)]
 pub(super) struct Open {
     word: AtomicU64,
-    /// The number of the window's last cut. It is read before a slot is taken. If there is a cut in between, the request counts as
-    /// one that was sent before it, so its rejection is ignored.
+    /// The number of the window's last cut. It is read before a slot is taken. If there is a cut in between, the request is
+    /// treated as sent before the cut, so its rejection is ignored.
     cuts: AtomicU32,
 }
 

@@ -55,8 +55,8 @@ use retry_core::{
 ///
 /// # Costs
 ///
-/// While the window is not used up, an attempt costs two atomic operations, otherwise three locks. An operation costs a clone of an
-/// `Arc`, and once it had to wait, a waker and a timer, too.
+/// While the window is not used up, an attempt costs two atomic operations, otherwise three locks. Each attempt clones and drops
+/// an `Arc`. An operation that had to wait costs a waker and a timer, too.
 #[derive(Debug)]
 pub struct ConcurrencyRetryStrategy<B = ExponentialBackoff, Q = TokenBucket>(
     LimitedRetryStrategy<ConcurrencyLimiter, B, Q>,

@@ -3,9 +3,9 @@
 use retry_core::time::Timestamp;
 use std::time::Duration;
 
-/// The part of the two estimates before it below which an estimate shows a fall. A client that joins others falls, too, and must not
-/// take more than its share: with 0.6, Jain's index of 100 clients on 2,000 per second is 0.917, with 0.5 it is 0.927. Of one estimate
-/// alone, a part may be a burst.
+/// An estimate below this part of both estimates before it is a fall. A single earlier estimate may include a burst. A client that
+/// joins others falls, too, and must not take more than its share: with 0.6, Jain's index of 100 clients on 2,000 per second is 0.917,
+/// with 0.5 it is 0.927.
 const FALLS: f64 = 0.5;
 /// The part of the estimate before the fall from which on the limit has risen again. A measurement in the rise has some of the low time.
 const RISES: f64 = 0.75;

@@ -357,7 +357,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
                 place.granted = rejections;
                 Ready::Now
             }
-            // A shorter wait is the whole wait.
+            // A shorter wait is the whole wait, and too short to refuse an operation for it.
             Err(wait) if joins && wait >= RECHECK => self.with_pacer(|pacer| pacer.queued(wait)),
             Err(wait) if joins => Ready::After(wait),
             // The rate was lower than expected. Without time for its attempt, the operation would take a send and fail.
@@ -448,7 +448,8 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
 pub struct PacedAnswers {
     /// The requests that the server accepted. Failures that are not [rejections](Rejections) are included.
     pub accepted: u64,
-    /// The requests that were rejected, except those that were sent before the last cut was known.
+    /// The requests that were rejected, except those that were sent before the last cut was known, and those whose operation probably
+    /// has a limit of its own.
     pub rejected: u64,
     /// How often an operation had to wait for its send.
     pub waits: u64,

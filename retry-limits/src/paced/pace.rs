@@ -33,14 +33,14 @@ const UNUSED_FOR: Duration = Duration::from_secs(1);
 /// The number of earlier rejections of an operation with a limit of its own from which on it is known that there are such
 /// operations. With 1, a client of 5 sends per second takes one of its neighbours' rejections in 150 for it.
 const OWN_KNOWN: u32 = 3;
-/// The number of rejections in a row from which on a client that sends less than its rate takes them for a limit. If 5 % are rejected
-/// at random, one rejection in 400 is the third in a row.
-const CERTAIN_ROW: u32 = 3;
 /// The time for which that is known. It is the longest wait of such an operation.
 const OWN_FOR: Duration = super::OWN_WAIT.1;
 /// The probability that the limit of all operations rejects one of them so often in a row, below which it has a limit of its own.
 /// With 0.01, one operation in 400 takes noise of 5 % for it, and short jobs end with its wait.
 const OWN_RARE: f64 = 0.001;
+/// The number of rejections in a row from which on a client that sends less than its rate takes them for a limit. If 5 % are rejected
+/// at random, one rejection in 400 is the third in a row.
+const CERTAIN_ROW: u32 = 3;
 
 /// The part of a told burst that is kept back, for messages that arrive early and clocks that differ, but at least one send.
 const KEPT_BACK: f64 = 0.03;

@@ -42,9 +42,9 @@ pub(super) struct Pacer<U: Unit> {
     phase: AtomicU8,
     counters: AcceptedCounters,
     accepted: Padded<AtomicU32>,
-    /// `None` until sends are limited for the first time, or with weights, until the first response. It then stays, so that a ticket is never issued twice, and a waiter
-    /// keeps its place when a limit ends and another one begins. No user code runs while it is locked, not even the clock, so
-    /// the lock is never poisoned.
+    /// `None` until sends are limited for the first time, or with weights, until the first response. It then stays, so that a
+    /// ticket is never issued twice, and a waiter keeps its place when a limit ends and another one begins. No user code runs while
+    /// it is locked, not even the clock, so the lock is never poisoned.
     queue: Padded<Mutex<Option<SendQueue<Pace<U>>>>>,
 }
 
@@ -255,7 +255,7 @@ impl<U: Unit> Pacer<U> {
         if expected > wait { Ready::Queued { wait, expected } } else { Ready::After(wait) }
     }
 
-    /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers since the limit began.
+    /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers in all limits so far.
     pub(super) fn impose(
         &self,
         clock: &dyn Clock,

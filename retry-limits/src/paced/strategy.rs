@@ -51,6 +51,11 @@ use std::time::Duration;
 ///   operations wait for its end, because there is no error to return yet; give them a `max_time` if they must not.
 /// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.25 s until the
 ///   first rejection.
+/// - If the estimate falls below half of the two before it, the limit may rise again soon. For up to 15 s, the rate doubles every
+///   0.25 s after a cut.
+/// - If the server rejects one operation again and again and accepts others, the operation probably has a limit of its own. It waits
+///   for up to 20 s, and the rate stays.
+/// - If no send had to wait for a second, and fewer than 40 requests were accepted in it, a few rejections are treated as noise.
 ///
 /// # What the server reports
 ///

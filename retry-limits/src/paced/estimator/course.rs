@@ -14,8 +14,7 @@ const MAX_LEAD: f64 = 2.0;
 const CLOSED_CUT: f64 = 0.25;
 /// The lowest rate of probes, in sends per second, unless the estimate is lower.
 const PROBES: f64 = 4.0;
-/// The number of probes in a time that is e times as long as the time before it, if everything is rejected for long: the rate
-/// is this number over the time.
+/// While everything is rejected, the probe rate is at most this number divided by the seconds since the first rejection.
 const PROBES_IN_ALL: f64 = 4.0;
 
 impl GoodputEstimator {

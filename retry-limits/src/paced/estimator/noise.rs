@@ -31,14 +31,14 @@ const STREAK: u32 = 3;
 const RAMP_COUNTS: u32 = 1;
 /// The highest share of rejections that is noise.
 const MOST: f64 = 0.1;
-/// The rate of accepted requests, and the estimate, from which on noise is told from a limit. A smaller client can't tell it from
-/// its neighbours.
+/// The rate of accepted requests, and the estimate, above which noise can be distinguished from a limit. A smaller client can't
+/// distinguish it from its neighbours.
 const BUSY: f64 = 30.0;
+const LARGE: f64 = 150.0;
 /// The number of accepted requests in the last second below which a client that its rate does not limit takes rejections for noise.
 /// Single seconds of a load of 20 per second that arrives at random have more than [`BUSY`]. Without a bound, a client that joins
 /// others in its ramp would keep more than its share.
 const UNLIMITED: f64 = 40.0;
-const LARGE: f64 = 150.0;
 /// The time, in seconds, after which a rejection ends a course of the rate, although it is noise, so that there is another look.
 const LONGEST: f64 = 10.0;
 /// The same for a ramp, in which this many rejections and this part of all were noise.

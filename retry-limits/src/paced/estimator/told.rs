@@ -92,7 +92,7 @@ impl Told {
         queue::time_for(sends, self.cap)
     }
 
-    /// Changes the unit: multiplies all numbers of sends by this factor, but not the first rate, which is in sends of any weight.
+    /// Changes the unit: multiplies all numbers of sends by this factor, but not the first rate, which has no unit.
     pub(super) const fn rescale(&mut self, factor: f64) {
         *self = self.in_unit(self.unit / factor);
     }

@@ -32,7 +32,7 @@ pub(super) struct Tuning {
     pub(super) search: (f64, f64),
     /// The time from the start of a search in which rejections are those of requests that were sent before, in seconds.
     pub(super) settles: f64,
-    /// What a search finds at least: this part of what was accepted in its last second, at most this multiple of the goodput in
+    /// The lowest rate that a search returns: this part of what was accepted in its last second, at most this multiple of the goodput in
     /// all of it.
     pub(super) found: Option<(f64, f64)>,
     /// The time in which the rate doubles once the limit has proved to be higher than the estimate, in seconds.
