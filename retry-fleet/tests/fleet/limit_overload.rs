@@ -144,10 +144,7 @@ async fn a_limit_is_used_although_the_time_of_operations_that_wait_is_over() {
             part(50),
             part(99)
         );
-        println!("{case}");
-        if std::env::var("SHOW").is_err() {
-            assert!(used >= least, "{case}");
-        }
+        assert!(used >= least, "{case}");
         // An operation that can't be sent in time ends at once: most of those that are too many.
         assert!(refused > 0.6 * (1.0 - 1.0 / overload), "{case}");
         assert!(took[took.len() - 1] < MAX_TIME, "{case}");
