@@ -1,4 +1,4 @@
-//! What strategies reach in the worlds that nobody had told the limiters.
+//! What strategies reach in the worlds that no limiter was tuned on.
 
 use super::{Rows, name, row};
 use crate::chart::parts::{Missing, distinct, table, value};
@@ -22,13 +22,17 @@ struct Reached {
     has_deadline: bool,
 }
 
+/// Returns whether an option of a world has a value.
+fn is_set(report: &Report, world: &str, option: &str) -> bool {
+    let mut worlds = report.options["worlds"].as_array().into_iter().flatten();
+    worlds.any(|listed| listed["name"] == world && !listed[option].is_null())
+}
+
 impl Reached {
     fn of(report: &Report, world: &str, strategy: &str) -> Result<Self, Missing> {
         let table = table(report, "untold")?;
         let measure = |name| value(table, &[world, strategy], name);
-        let options = report.options["worlds"].as_array().into_iter().flatten();
-        let is_set = |key: &str| options.clone().any(|listed| listed["name"] == world && !listed[key].is_null());
-        let (is_open, has_deadline) = (is_set("per_second"), is_set("max_time_s"));
+        let (is_open, has_deadline) = (is_set(report, world, "per_second"), is_set(report, world, "max_time_s"));
         let cost = measure(if is_open { "mean latency, s" } else { "time / ideal" })?;
         Ok(Self {
             strategy: strategy.to_owned(),
@@ -73,7 +77,8 @@ fn best(report: &Report, world: &str, strategies: &[String]) -> Result<Option<Re
     Ok(best)
 }
 
-/// Returns the strategies of a world whose names begin so or do not. A plain limiter does not know a deadline.
+/// Returns the strategies of a world other than paced ones. A plain limiter does not know a deadline, so it is left out if operations
+/// have one.
 fn others(table: &Table, report: &Report, world: &str) -> Result<Vec<String>, Missing> {
     let rows = table.rows.iter().filter(|row| row.keys[0] == world);
     let mut others: Vec<String> = rows.map(|row| row.keys[1].clone()).filter(|key| !key.starts_with("paced")).collect();
@@ -93,14 +98,8 @@ pub(super) fn untold(report: &Report) -> Result<Rows, Missing> {
         let others = others(table, report, &world)?;
         let Some(other) = best(report, &world, &others)? else { continue };
         let shown = |strategy: &str| Reached::of(report, &world, strategy).map(|reached| reached.shown());
-        rows.push(vec![
-            world.clone(),
-            shown("paced")?,
-            shown("paced, told").unwrap_or_default(),
-            shown("adaptive")?,
-            other.shown(),
-            name(&other.strategy),
-        ]);
+        let told = if is_set(report, &world, "told") { shown("paced, told")? } else { String::new() };
+        rows.push(vec![world.clone(), shown("paced")?, told, shown("adaptive")?, other.shown(), name(&other.strategy)]);
     }
     Ok(rows)
 }
@@ -108,7 +107,9 @@ pub(super) fn untold(report: &Report) -> Result<Rows, Missing> {
 /// Returns why a world is worse with the paced strategy.
 fn reason(world: &str) -> &'static str {
     match world {
-        _ if world.contains("bad key") => "The first rejections of each operation are everybody's (L53).",
+        _ if world.contains("bad key") => {
+            "The first rejections of each operation are treated as rejections by the shared limit (L53)."
+        }
         _ if world.contains("noise") => {
             "A client that sends less than 150 per second can't tell noise from its neighbours (L16)."
         }

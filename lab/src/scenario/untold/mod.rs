@@ -1,4 +1,4 @@
-//! Worlds that nobody had told the limiters: none of their constants was tuned on them when the worlds were chosen.
+//! Worlds that no limiter was tuned on: none of their constants was tuned on them when the worlds were chosen.
 //!
 //! Part of the operations can go to a key that rejects everything, such as a tenant over its quota; then a run ends when all
 //! others are done. Beside jobs there are open loads, in which operations begin whether others are done or not. A limit can be
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The scenario for the program.
-pub const SCENARIO: Scenario = Scenario { name: "untold", title: "Worlds that nobody had told the limiters", study };
+pub const SCENARIO: Scenario = Scenario { name: "untold", title: "Worlds that no limiter was tuned on", study };
 
 /// The options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
