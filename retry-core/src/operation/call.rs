@@ -138,7 +138,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[cold]
     fn tell_all_started(self, observed: &Observed<O::State>, attempt: u32, has_just_begun: bool) {
         if !has_just_begun {
-            return self.tell_all(observed, Level::Trace, attempt, EventKind::AttemptStarted);
+            return self.tell_all(observed, Level::Trace, attempt, || EventKind::AttemptStarted);
         }
         let operation = (self.name.get(), observed.own.operation_id());
         trace::emit(Level::Trace, operation, || self.strategy.name(), 1, &EventKind::AttemptStarted);
@@ -169,7 +169,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) {
         let beginning = O::beginning(&observed.own);
         if observed.global.is_interested() || trace::is_enabled(level) {
-            self.tell_all(observed, level, attempt, kind());
+            self.tell_all(observed, level, attempt, kind);
         } else if let Some(beginning) = beginning {
             self.tell_observer(beginning, attempt, kind());
         }
@@ -190,7 +190,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             _ => Level::Warn,
         };
         if matches!(level, Level::Warn) && trace::is_warning_wanted() {
-            self.tell_given_up(observed, reason, attempt, kind(), text);
+            self.tell_given_up(observed, reason, attempt, kind, text);
         } else {
             self.tell(observed, level, attempt, kind);
         }
@@ -225,8 +225,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         observer.observe(&self.event(*beginning, attempt, kind));
     }
 
+    // The kind is built out of line, too, so that the path of an operation that nobody observes stays short.
     #[cold]
-    fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
+    fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
+        let kind = kind();
         let operation = (self.name.get(), observed.own.operation_id());
         trace::emit(level, operation, || self.strategy.name(), attempt, &kind);
         self.tell_observers(observed, attempt, kind);
@@ -239,7 +241,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         observed: &Observed<O::State>,
         reason: RetryError,
         attempt: u32,
-        kind: EventKind,
+        kind: impl FnOnce() -> EventKind,
         text: impl FnOnce() -> Option<String>,
     ) {
         let operation = (self.name.get(), observed.own.operation_id());
@@ -248,6 +250,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if is_refused && also_refused.is_none() {
             return self.tell_all(observed, Level::Debug, attempt, kind);
         }
+        let kind = kind();
         let chain = if trace::is_text_wanted() { text() } else { None };
         trace::emit_given_up(operation, self.strategy.name().as_ref(), attempt, &kind, also_refused, chain.as_deref());
         self.tell_observers(observed, attempt, kind);

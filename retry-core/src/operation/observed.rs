@@ -17,7 +17,7 @@ pub(super) use enabled::Global;
 #[cfg(feature = "global-observer")]
 mod enabled {
     use super::{Clock, Event, Name, Timestamp};
-    use crate::observe::global_observer;
+    use crate::observe::{Observer, global_observer};
 
     /// The start time of an operation that the global observer is interested in.
     #[derive(Debug)]
@@ -26,8 +26,12 @@ mod enabled {
     impl Global {
         #[inline]
         pub(in crate::operation) fn begin(name: Name, clock: &impl Clock) -> Self {
-            let observer = global_observer().filter(|observer| observer.is_interested(name.get()));
-            Self(observer.map(|_| clock.now()))
+            global_observer().map_or(Self(None), |observer| Self::begin_under(observer, name, clock))
+        }
+
+        #[cold]
+        fn begin_under(observer: &dyn Observer, name: Name, clock: &impl Clock) -> Self {
+            Self(observer.is_interested(name.get()).then(|| clock.now()))
         }
 
         /// Returns whether no code of an observer has run, or will run.
