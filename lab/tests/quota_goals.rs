@@ -1,11 +1,12 @@
-//! The goals of the quota by evidence, on seeds that it was not tuned on: a row for each kind of fault. A limit is the goal,
+//! The goals of the quota by evidence and of operations that wait for the service, on seeds that it was not tuned on: a row for each kind of fault. A limit is the goal,
 //! except where a comment says what was reached. Each constant of the quota has a row that fails without it. The output of a
 //! run has the numbers: `cargo test --release -p lab --test quota_goals -- --nocapture`.
 
 use lab::scenario::faults::{COLUMNS, Case, Measure, Options, run};
+use lab::scenario::outlast;
 use lab::strategies::Strategy;
-use retry_core::StandardRetryStrategy;
 use retry_core::quota::EvidenceQuota;
+use retry_core::{PatientRetryStrategy, StandardRetryStrategy};
 
 /// The first seed. The quota was tuned on 100 to 130, and the reports use 0 to 5.
 const FIRST: u64 = 7000;
@@ -88,4 +89,17 @@ fn failures_that_are_independent_are_retried_as_far_as_the_server_has_room() {
 #[test]
 fn an_outage_of_a_second_is_bridged() {
     check(&[("down for 1 s", [95.0, 95.0, 85.0])]);
+}
+
+#[test]
+fn calls_that_are_made_one_after_the_other_outlast_an_outage() {
+    let patient = Strategy::of("patient", |seed| PatientRetryStrategy::new().seed(seed));
+    let worlds = outlast::worlds().into_iter().filter(|world| world.name.starts_with("one call after the other"));
+    let runs: Vec<_> = worlds.filter_map(|world| world.jobs.map(|jobs| (world, jobs))).collect();
+    assert_eq!(runs.len(), 5);
+    for (world, jobs) in runs {
+        let tally = outlast::run_jobs(&world, jobs, &patient, None, FIRST);
+        println!("{}: {} of {} processes without a loss", world.name, tally.whole, tally.processes);
+        assert!(tally.whole_percent() >= 99.0, "{}: {:.1} %", world.name, tally.whole_percent());
+    }
 }
