@@ -6,7 +6,7 @@ use retry_core::quota::EvidenceQuota;
 use retry_core::test::{TestGuard, begin};
 use retry_core::{
     AdaptiveRetryStrategy, ErasedStrategy, ExponentialBackoff, PatientRetryStrategy, RetryError, RetryQuota,
-    RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable,
+    RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retry, retryable,
 };
 use retry_limits::{ConcurrencyRetryStrategy, PacedRetryStrategy};
 use std::sync::Arc;
@@ -79,6 +79,7 @@ async fn the_capacity_is_that_of_a_quota_by_evidence_too() {
         let ended = attempts(&strategy, Failed::SAFE).await;
         assert_eq!(ended, (expected, Some(RetryError::QuotaExhausted)), "{capacity}");
         assert_eq!((strategy.quota().mode(), strategy.quota().is_full()), (None, capacity == 0));
+        assert_eq!(strategy.quota().full_level(), Some(capacity));
     }
     // A success after a retry gives back what the settings say, as to a bucket.
     let _test = begin().quota(10);
@@ -86,6 +87,8 @@ async fn the_capacity_is_that_of_a_quota_by_evidence_too() {
     let service = Flaky::new(1, Failed::SAFE);
     retry(&strategy, async || service.call()).run().await.unwrap();
     assert_eq!(strategy.quota().available(), 10 - 5 + 1);
+    assert!(strategy.quota().try_acquire(4, &TokioTimer) && !strategy.quota().try_acquire(3, &TokioTimer));
+    assert_eq!(strategy.quota().available(), 10 - 5 + 1 - 4);
 }
 
 // Rule G4.

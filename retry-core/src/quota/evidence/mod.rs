@@ -117,8 +117,9 @@ impl Default for EvidenceQuota {
 
 impl RetryQuota for EvidenceQuota {
     /// Pays for one retry after a failure without a known class. The cost is ignored.
-    fn try_acquire(&self, _cost: u32, clock: &dyn Clock) -> bool {
-        self.pay(1, RetryErrorType::Other, clock).is_some()
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        let cost = if self.with_fixed(|_| ()).is_some() { cost } else { 1 };
+        self.pay(cost, RetryErrorType::Other, clock).is_some()
     }
 
     /// Gives back this number of retries.
@@ -202,6 +203,9 @@ impl RetryQuota for EvidenceQuota {
 
     /// Returns the number of retries that the full quota could pay for, as measured at the latest failure.
     fn full_level(&self) -> Option<u32> {
+        if let Some(capacity) = self.with_fixed(|fixed| fixed.level().capacity()) {
+            return Some(capacity);
+        }
         Some(self.with_ledger(Ledger::full))
     }
 
@@ -212,7 +216,10 @@ impl RetryQuota for EvidenceQuota {
         Some(self.with_ledger(Ledger::mode))
     }
 
-    fn note_refusal(&self, _cost: u32, strategy: Option<&str>) {
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
+        if self.with_fixed(|fixed| fixed.note_refusal(cost, strategy)).is_some() {
+            return;
+        }
         self.with_ledger(|ledger| ledger.note_refusal(strategy));
     }
 }
