@@ -139,8 +139,15 @@ impl Session {
         key: &Key,
         fresh: impl FnOnce() -> T,
     ) -> Option<Arc<StateCopy<T>>> {
-        let fresh = || -> Arc<dyn Any + Send + Sync> { Arc::new(StateCopy { number: next_number(), state: fresh() }) };
-        let copy = Arc::clone(lock(&self.copies).entry(key.get()).or_insert_with(fresh));
+        let key = key.get();
+        let known = lock(&self.copies).get(&key).cloned();
+        if let Some(copy) = known {
+            return copy.downcast().ok();
+        }
+        // The user's code runs while nothing is locked. It may use other states of the session, and even this one.
+        let made: Arc<dyn Any + Send + Sync> = Arc::new(StateCopy { number: next_number(), state: fresh() });
+        // If another thread was faster, its copy is used, and this one is dropped after the lock.
+        let copy = Arc::clone(lock(&self.copies).entry(key).or_insert_with(|| Arc::clone(&made)));
         copy.downcast().ok()
     }
 

@@ -3,6 +3,7 @@
 use crate::script::Error;
 use crate::support::{Failed, Flaky, poll_once, secs};
 use retry_config::{RetryConfig, RetryMode};
+use retry_core::parts::Shared;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::test::{begin, is_active};
 use retry_core::time::ManualTimer;
@@ -308,4 +309,14 @@ async fn a_skipped_wait_yields_once() {
     };
     let _ = tokio::join!(call(), call());
     assert_eq!(order.into_inner().unwrap(), [1, 1, 2, 2, 3, 3], "the calls take turns");
+}
+
+// Rule G1.
+#[test]
+fn a_fresh_state_may_be_made_from_another_one_of_the_test() {
+    static CAPACITY: Shared<u32> = Shared::new(1);
+    static LEFT: Shared<u32> = Shared::new(1);
+
+    let _test = begin();
+    assert_eq!(LEFT.with(|| CAPACITY.with(|| 7, |capacity| *capacity), |left| *left), 7);
 }
