@@ -5,8 +5,12 @@ mod on_retry;
 
 use crate::support::timers::{Noted, run};
 use crate::support::{Failed, Flaky, assert_send, millis, secs};
+use retry_core::strategy::RetryCosts;
 use retry_core::time::Timestamp;
-use retry_core::{Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, retry};
+use retry_core::{
+    Clock, Jitter, PatientRetryStrategy, RetryError, RetryErrorType, RetryInfo, RetryQuota, StandardRetryStrategy,
+    Timer, retry,
+};
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -128,4 +132,30 @@ async fn a_foreign_error_costs_as_much_as_an_unclassified_error() {
     let _ = retry(&strategy, || async { Err::<(), _>("a foreign error") }).when(|_| true).run().await;
     assert_eq!(strategy.quota().available(), 495);
     assert_eq!(RetryErrorType::Other.to_string(), "other");
+}
+
+/// An error that counts.
+#[derive(Debug, RetryInfo)]
+struct Counted {
+    #[retry(transparent)]
+    failed: Failed,
+    _count: Rc<()>,
+}
+
+// Rule U18.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_was_kept_for_a_wait_is_dropped_at_the_latest_when_the_next_attempt_has_failed() {
+    // It pays for one retry of a timeout, and all other retries wait.
+    let standard = StandardRetryStrategy::new().retry_costs(RetryCosts::new(2).timeout(1)).quota_capacity(1);
+    let strategy = PatientRetryStrategy::over(standard);
+    let (count, attempt) = (Rc::new(()), Cell::new(0));
+    let outcome = retry(&strategy, async || {
+        attempt.set(attempt.get() + 1);
+        match attempt.get() {
+            1 => Err(Counted { failed: Failed::SAFE, _count: Rc::clone(&count) }),
+            2 => Err(Counted { failed: Failed::TIMEOUT, _count: Rc::clone(&count) }),
+            _ => Ok(Rc::strong_count(&count)),
+        }
+    });
+    assert_eq!(outcome.idempotent(true).run().await.unwrap(), 1);
 }

@@ -68,9 +68,7 @@ impl<R> KeptInWait<R> {
 impl<R> KeptOutcome<R> for KeptInWait<R> {
     #[inline]
     fn keep(&mut self, outcome: R, waits: bool) {
-        if waits {
-            self.0 = Some(Box::new(outcome));
-        }
+        self.0 = waits.then(|| Box::new(outcome));
     }
 
     #[inline]
