@@ -227,6 +227,8 @@ where
         }
         match self.due.as_mut().as_pin_mut() {
             Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
+            // Without a delay, there is no sleep.
+            None if self.is_open && self.hedge.delay().is_zero() => Poll::Ready(Happened::Due(context.waker().clone())),
             None if self.is_open => Poll::Ready(Happened::Waits),
             None => Poll::Pending,
         }

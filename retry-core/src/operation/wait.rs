@@ -183,7 +183,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                     guard.disarm();
                     return self.hold_back(operation, (wait, wait), waker.into_early_wake());
                 }
-                Ready::Queued { wait, expected } => {
+                Ready::Queued { wait, expected } if !wait.is_zero() => {
                     guard.disarm();
                     return self.hold_back(operation, (wait, expected), waker.into_early_wake());
                 }
@@ -193,7 +193,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                     operation.record.waited(operation.token.progress().waited());
                     return None;
                 }
-                Ready::Now | Ready::After(_) | Ready::Stop if waits => {
+                Ready::Now | Ready::After(_) | Ready::Queued { .. } | Ready::Stop if waits => {
                     let (attempt, waited) = (token.attempt(), token.waited());
                     operation.record.waited(waited);
                     self.tell(&operation.observed, Level::Debug, attempt, || EventKind::Released {
@@ -201,7 +201,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                         waiting: self.strategy.waiting_operations(),
                     });
                 }
-                Ready::Now | Ready::After(_) | Ready::Stop => {}
+                Ready::Now | Ready::After(_) | Ready::Queued { .. } | Ready::Stop => {}
             }
         }
         operation.stopped = if L::IS_TIMED && has_just_begun && Self::is_unheard() {

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::support::secs;
+use crate::support::timers::Noted;
 use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::strategy::{ForeignToken, LimitedRetryStrategy};
 use retry_core::{Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryStrategy, Success, without_retries};
+use std::task::{Context, Poll, Waker};
 
 /// Makes a call whose first attempt takes 200 ms. Returns the calls of the service.
 async fn calls(strategy: &impl RetryStrategy) -> usize {
@@ -344,4 +346,45 @@ async fn an_outcome_of_the_hedge_that_is_ready_when_max_time_is_up_is_used() {
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
     assert_eq!(call.hedge(kept(Hedge::after(Duration::ZERO))).run().await, Ok(3));
+}
+
+// Rules R15, V1.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_without_a_delay_creates_no_sleep() {
+    static NOW: Hedge = Hedge::after(Duration::ZERO);
+
+    let (strategy, service, timer) = (standard(), Service::new([(1000, Ok(1)), (30, Ok(2))]), Noted::default());
+    let began = Instant::now();
+    assert_eq!(retry(&strategy, || service.call()).timer(&timer).hedge(&NOW).run().await, Ok(2));
+    assert_eq!((began.elapsed(), timer.asked()), (millis(30), vec![]));
+}
+
+/// A limiter whose queue is always empty.
+#[derive(Debug)]
+struct Unqueued;
+
+impl SendLimiter for Unqueued {
+    type Place = ();
+
+    fn begin(&self, _: &dyn Clock) {}
+
+    fn ask(&self, (): &mut (), _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        Ready::Queued { wait: Duration::ZERO, expected: Duration::ZERO }
+    }
+
+    fn failed(&self, (): &mut (), _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        None
+    }
+}
+
+// Rules R3, R15.
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_zero_in_a_queue_means_now() {
+    let strategy: LimitedRetryStrategy<_, ExponentialBackoff, TokenBucket> =
+        LimitedRetryStrategy::with_limiter(standard(), Unqueued);
+    let (service, timer) = (Service::new([(0, Ok(1))]), Noted::default());
+    let mut call = Box::pin(retry(&strategy, || service.call()).timer(&timer).run());
+    let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert_eq!(polled, Poll::Ready(Ok(1)));
+    assert_eq!(timer.asked(), []);
 }

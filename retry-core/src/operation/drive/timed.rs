@@ -8,6 +8,7 @@ use crate::time::Timer;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// The next step of a driver of futures. [`Operation::due`] returns it.
 #[derive(Debug)]
@@ -78,9 +79,10 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver> Operation<S, C, O> {
             let (call, timer) = (self.surroundings.call(), &self.surroundings.clock);
             let wait = match pause.take() {
                 // A wait that `next` has begun.
-                Some(Pause::Until(until, wake)) => {
-                    Some(Waiting::rest(timer.sleep(until.saturating_since(timer.now())), wake))
-                }
+                Some(Pause::Until(until, wake)) => match until.saturating_since(timer.now()) {
+                    Duration::ZERO => call.unguarded_wait(&mut self.state),
+                    left => Some(Waiting::rest(timer.sleep(left), wake)),
+                },
                 Some(Pause::Skipped(wait)) => Some(Waiting::skipped(wait)),
                 None => call.unguarded_wait(&mut self.state),
             };
