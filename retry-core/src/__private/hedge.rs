@@ -38,6 +38,15 @@ pub fn race<'a, F: Future, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, 
     Race::new(operation, hedge, attempts, sleeps, due)
 }
 
+/// Sets the weight of the hedge.
+#[inline]
+pub const fn weigh_hedge<F: Future, Z: AttemptSleep<C>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>(
+    race: &mut Race<'_, F, Z, D, K, C>,
+    weight: u32,
+) {
+    race.weigh(weight);
+}
+
 /// Begins the time of the next attempt, unless the service did not recover.
 #[inline]
 pub fn begin_attempt<F: Future, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
@@ -83,13 +92,15 @@ where
     O: OptionalObserver + Copy,
 {
     let on_retry = beginning.map(|beginning| (beginning, on_retry));
-    race.proceed(&mut Function { call, operation, evaluate, context, on_retry, out_of_time }, last, raced)
+    let weight = race.weight();
+    race.proceed(&mut Function { call, operation, weight, evaluate, context, on_retry, out_of_time }, last, raced)
 }
 
 /// A function with a hedge, for one step.
 struct Function<'a, S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, E, N, M> {
     call: Call<'a, S, T, O>,
     operation: &'a mut StateOf<S, L, O>,
+    weight: Option<u32>,
     evaluate: E,
     context: Option<&'a mut ContextState>,
     on_retry: Option<(Beginning, N)>,
@@ -111,7 +122,7 @@ where
     }
 
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
-        self.call.buy_hedge(self.operation)
+        self.call.buy_hedge(self.operation, self.weight)
     }
 
     fn cut(&mut self, cut: L::Cut, last: &mut impl KeptOutcome<R>) -> Option<ControlFlow<R, R>> {

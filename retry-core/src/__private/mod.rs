@@ -64,7 +64,7 @@ pub use crate::operation::misplaced::SettingsAfterHedge;
 #[cfg(feature = "hedges")]
 pub use crate::operation::{Race, Raced, Racing};
 #[cfg(feature = "hedges")]
-pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge};
+pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge, weigh_hedge};
 
 /// Expands to a static with the [`Name`] of the surrounding function.
 #[doc(hidden)]

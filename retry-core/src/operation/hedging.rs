@@ -150,8 +150,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Buys a hedge and asks for its permission to be sent, which must be there immediately. Then the operation holds its token, and the
-    /// token of the first attempt is returned.
+    /// Buys a hedge of this weight, if the strategy does not know it, and asks for its permission to be sent, which must be there
+    /// immediately. Then the operation holds its token, and the token of the first attempt is returned.
     ///
     /// # Errors
     ///
@@ -160,6 +160,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     pub(crate) fn buy_hedge<L: RunningLimits>(
         self,
         operation: &mut StateOf<S, L, O>,
+        weight: Option<u32>,
     ) -> Result<OtherToken<S::Token>, NoHedge> {
         if !strategy::retries_enabled() {
             return Err(NoHedge::Disabled);
@@ -174,10 +175,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let TokenState::Held(first) = &operation.token else { return Err(NoHedge::NotSold) };
         let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock()).map_err(NoHedge::of)?);
         let guard = ReleaseGuard::new(&mut hedge, self.strategy);
-        if let TokenState::Held(token) = &mut *guard.token
-            && self.strategy.ready(token, &self.clock(), None) != Ready::Now
-        {
-            return Err(NoHedge::Limited);
+        if let TokenState::Held(token) = &mut *guard.token {
+            if let Some(weight) = weight {
+                self.strategy.weigh(token, weight);
+            }
+            if self.strategy.ready(token, &self.clock(), None) != Ready::Now {
+                return Err(NoHedge::Limited);
+            }
         }
         if operation.limits.remaining(&self.timer()).is_some_and(|left| left.is_zero()) {
             return Err(NoHedge::MaxTime);

@@ -43,6 +43,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     failed: Option<(Outcome<F::Output>, RetryDirective)>,
     /// The number of attempts that were made at least: 2 once there is a hedge.
     attempts: u32,
+    /// The weight of the operation, if it is to be told for the hedge.
+    weight: Option<u32>,
     place: Place,
 }
 
@@ -152,8 +154,21 @@ where
             outcome: None,
             failed: None,
             attempts: 0,
+            weight: None,
             place: Place::of_race(operation),
         }
+    }
+
+    /// Sets the weight of the hedge.
+    #[inline]
+    pub(crate) const fn weigh(&mut self, weight: u32) {
+        self.weight = Some(weight);
+    }
+
+    /// Returns the weight of the hedge.
+    #[inline]
+    pub(crate) const fn weight(&self) -> Option<u32> {
+        self.weight
     }
 
     /// Returns whether the next attempt starts before the race is polled again.

@@ -150,7 +150,8 @@ where
 
     fn buy_hedge(&mut self, _: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
         permit(&self.call.policy)?;
-        self.call.call().buy_hedge(&mut self.operation)
+        // The strategy of a call with a weight knows it.
+        self.call.call().buy_hedge(&mut self.operation, None)
     }
 
     fn cut(

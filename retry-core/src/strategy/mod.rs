@@ -162,8 +162,9 @@ pub trait RetryStrategy {
         self.acquire_initial_token(clock)
     }
 
-    /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once,
-    /// after [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if the operation has a weight. The
+    /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once
+    /// after [`acquire_initial_token`](RetryStrategy::acquire_initial_token), once after
+    /// [`acquire_hedge`](RetryStrategy::acquire_hedge), and only if the operation has a weight. The
     /// default does nothing, which is right for strategies without such a limit. Ignore a foreign token.
     fn weigh(&self, token: &mut Self::Token, weight: u32) {
         let _ = (token, weight);

@@ -43,6 +43,8 @@ pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream
     let place = respan(quote!(#private::static_hedge(&#place)), place.span());
     let [operation, race, due] = ["operation", "race", "due"].map(local);
     let [first, second, first_sleep, second_sleep] = ["first", "second", "first_sleep", "second_sleep"].map(local);
+    let weight = retried.weighing.weight.as_ref().map(|_| local("weight"));
+    let weigh = weight.map(|weight| quote!(#private::weigh_hedge(&mut #race, #weight);));
     let places = [&first, &second, &first_sleep, &second_sleep, &due];
     quote! {
         #declared
@@ -50,6 +52,7 @@ pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream
         let mut #race = #private::race(
             #call, &#operation, #place, [#first, #second], [#first_sleep, #second_sleep], #due,
         );
+        #weigh
     }
 }
 

@@ -1,7 +1,9 @@
 //! The option `hedge` of the attribute.
 
 use super::*;
+use crate::support::scales::Scales;
 use crate::support::{poll_once, secs};
+use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::{RetryDirective, RetryErrorType, StandardRetryPolicy, retryable};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -262,4 +264,22 @@ async fn a_hedged_function_polls_its_body_once_in_a_poll() {
     assert_eq!(polls.get(), 1);
     poll_once(call.as_mut());
     assert_eq!(polls.get(), 2);
+}
+
+// Rules R22, V3.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_has_the_weight_of_its_operation() {
+    static SCALES: LimitedRetryStrategy<Scales> = Scales::strategy();
+
+    #[retryable(strategy = SCALES, idempotent, hedge = AFTER, weight = 9)]
+    async fn weighed(service: &Service) -> Outcome {
+        service.call().await
+    }
+
+    let slow = || Service::new([(1000, Ok(1)), (30, Ok(2))]);
+    assert_eq!(weighed(&slow()).await, Ok(2));
+    assert_eq!(SCALES.limiter().take(), ["weighs 9", "weighs 9", "succeeded"]);
+    let service = slow();
+    assert_eq!(retry(&SCALES, || service.call()).weight(9).hedge(&AFTER).run().await, Ok(2));
+    assert_eq!(SCALES.limiter().take(), ["weighs 9", "weighs 9", "succeeded"]);
 }

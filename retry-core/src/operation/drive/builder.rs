@@ -19,7 +19,6 @@ pub struct OperationBuilder<S, C = StdTimer, O = Unobserved> {
     is_unlimited: bool,
     is_timed: bool,
     keeps_failures: bool,
-    weight: Option<u32>,
 }
 
 /// What an operation needs besides its state.
@@ -29,6 +28,7 @@ pub(super) struct Surroundings<S, C, O> {
     pub(super) strategy: S,
     pub(super) clock: C,
     pub(super) observer: O,
+    pub(super) weight: Option<u32>,
 }
 
 impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Surroundings<S, C, O> {
@@ -97,7 +97,8 @@ impl<S, C, O> OperationBuilder<S, C, O> {
 
     /// Sets the weight of the operation, for a limit on the sum of weights; see [`Retry::weight`](crate::Retry::weight).
     pub fn weight(self, weight: u32) -> Self {
-        Self { weight: Some(weight), ..self }
+        let surroundings = Surroundings { weight: Some(weight), ..self.surroundings };
+        Self { surroundings, ..self }
     }
 
     /// Lets the operation not read the clock for [`Ended::elapsed`](super::Ended::elapsed), which is then zero. For a driver of short
@@ -113,18 +114,18 @@ impl<S, C, O> OperationBuilder<S, C, O> {
 
     /// Sets the clock. The default is that of [`StdTimer`]. With a [`Timer`](crate::Timer), the operation can [sleep](Operation::due).
     pub fn clock<D: Clock>(self, clock: D) -> OperationBuilder<S, D, O> {
-        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures, weight } = self;
-        let Surroundings { name, strategy, clock: _, observer } = surroundings;
-        let surroundings = Surroundings { name, strategy, clock, observer };
-        OperationBuilder { surroundings, limits, is_unlimited, is_timed, keeps_failures, weight }
+        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures } = self;
+        let Surroundings { name, strategy, clock: _, observer, weight } = surroundings;
+        let surroundings = Surroundings { name, strategy, clock, observer, weight };
+        OperationBuilder { surroundings, limits, is_unlimited, is_timed, keeps_failures }
     }
 
     /// Sets the observer of the operation: an [`Observer`](crate::Observer), or [`Unobserved`].
     pub fn observer<P: OptionalObserver>(self, observer: P) -> OperationBuilder<S, C, P> {
-        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures, weight } = self;
-        let Surroundings { name, strategy, clock, observer: _ } = surroundings;
-        let surroundings = Surroundings { name, strategy, clock, observer };
-        OperationBuilder { surroundings, limits, is_unlimited, is_timed, keeps_failures, weight }
+        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures } = self;
+        let Surroundings { name, strategy, clock, observer: _, weight } = surroundings;
+        let surroundings = Surroundings { name, strategy, clock, observer, weight };
+        OperationBuilder { surroundings, limits, is_unlimited, is_timed, keeps_failures }
     }
 
     /// Begins the operation: its time starts now.
@@ -134,11 +135,11 @@ impl<S, C, O> OperationBuilder<S, C, O> {
         C: Clock,
         O: OptionalObserver,
     {
-        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures, weight } = self;
+        let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures } = self;
         let started = (is_timed || keeps_failures).then(|| surroundings.clock.now());
         let mut state = surroundings.call().begin(limits);
         state.set_unlimited(is_unlimited);
-        if let Some(weight) = weight {
+        if let Some(weight) = surroundings.weight {
             state.weigh(&surroundings.strategy, weight);
         }
         Operation::new(state, surroundings, started, keeps_failures)
@@ -147,8 +148,9 @@ impl<S, C, O> OperationBuilder<S, C, O> {
 
 impl<S> OperationBuilder<S> {
     pub(super) fn new(strategy: S, name: impl Into<Cow<'static, str>>) -> Self {
-        let surroundings = Surroundings { name: Name::given(name), strategy, clock: StdTimer, observer: Unobserved };
+        let surroundings =
+            Surroundings { name: Name::given(name), strategy, clock: StdTimer, observer: Unobserved, weight: None };
         let limits = Limited::new().with_handle(None);
-        Self { surroundings, limits, is_unlimited: false, is_timed: true, keeps_failures: false, weight: None }
+        Self { surroundings, limits, is_unlimited: false, is_timed: true, keeps_failures: false }
     }
 }

@@ -105,7 +105,8 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
     fn buy_hedge(&mut self, context: &mut Context<'_>) -> Result<OtherToken<S::Token>, NoHedge> {
         permit(self.attempts.policy())?;
         let permit = self.attempts.permit_hedge(context)?;
-        let bought = self.operation.surroundings.call().buy_hedge(&mut self.operation.state)?;
+        let Operation { state, surroundings, .. } = &mut self.operation;
+        let bought = surroundings.call().buy_hedge(state, surroundings.weight)?;
         self.permit = Some(permit);
         Ok(bought)
     }
