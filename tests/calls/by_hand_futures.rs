@@ -1,12 +1,15 @@
 //! Operations that are driven by hand, with futures for waits, time limits and hedges. The layer of `retry-tower` shows the rest.
 
+use crate::support::scales::Scales;
+use crate::support::timers::Noted;
 use crate::support::{Failed, Recorder, millis, secs};
 use retry_core::drive::{Cut, Due, HedgedAttempts, Next, Operation, Settled};
 use retry_core::observe::NoHedge;
 use retry_core::retry::OptionalObserver;
+use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::{
-    AttemptContext, Hedge, Jitter, RetryError, RetryInfo, RetryQuota, RetryStrategy, StandardRetryPolicy,
-    StandardRetryStrategy, Stop, TimeLimit, TimedOut, Timer, TokioTimer, test,
+    AttemptContext, Hedge, Jitter, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, RetryQuota,
+    RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, Stop, TimeLimit, TimedOut, Timer, TokioTimer, test,
 };
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -175,7 +178,7 @@ fn an_operation_without_elapsed_reads_no_clock() {
             let mut operation = if is_timed { builder } else { builder.without_elapsed() }.begin();
             assert!(matches!(operation.next(Waker::noop()), Next::Attempt { .. }));
             operation.sent();
-            let Settled::Done(ended) = operation.settle(retry_core::RetryDirective::succeed()) else {
+            let Settled::Done(ended) = operation.settle(RetryDirective::succeed()) else {
                 panic!("a success is final")
             };
             assert_eq!(ended.elapsed, secs(0));
@@ -263,4 +266,79 @@ async fn a_race_that_is_dropped_before_its_first_attempt_is_sent_gives_the_token
     crate::support::poll_once(race.as_mut());
     drop(race);
     assert_eq!((made.get(), strategy.calls().last()), (0, Some(&"release")));
+}
+
+// Rules R22, R24.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_of_a_race_has_the_weight_of_its_operation() {
+    static AFTER: Hedge = Hedge::after(millis(100));
+    static SCALES: LimitedRetryStrategy<Scales> = Scales::strategy();
+
+    let plan = &[(1000, Ok(1)), (30, Ok(2))];
+    let attempts = Timed { policy: StandardRetryPolicy::new(), plan, made: &Cell::new(0), permits: true };
+    let operation = Operation::builder(&SCALES, "get").clock(TokioTimer).weight(9).begin();
+    assert_eq!(operation.race(&AFTER, attempts).await, Ok(2));
+    assert_eq!(SCALES.limiter().take(), ["weighs 9", "weighs 9", "succeeded"]);
+}
+
+/// Attempts that end with progress before they are sent.
+struct Unsent(ByProgress);
+
+/// A policy for which each outcome is a failure with progress.
+struct ByProgress;
+
+impl RetryPolicy<Outcome> for ByProgress {
+    fn evaluate(&self, _: &Outcome) -> RetryDirective {
+        RetryDirective::retry(RetryErrorType::Other).progressed(true)
+    }
+}
+
+impl HedgedAttempts for Unsent {
+    type Outcome = Outcome;
+    type Policy = ByProgress;
+    type Permit = ();
+
+    fn policy(&self) -> &ByProgress {
+        &self.0
+    }
+
+    fn permit_hedge(&mut self, _: &mut Context<'_>) -> Result<(), NoHedge> {
+        Ok(())
+    }
+
+    fn prepare(&mut self, _: Option<()>) {}
+
+    fn attempt(&mut self, _: &dyn Fn() -> AttemptContext) -> impl Future<Output = Outcome> + use<> {
+        std::future::ready(SAFE)
+    }
+
+    fn is_sent(&self) -> bool {
+        false
+    }
+
+    fn timed_out(&mut self, timed_out: TimedOut) -> Option<Outcome> {
+        Some(Err(Error::TimedOut(timed_out)))
+    }
+}
+
+// Rules R24, R25.
+#[tokio::test]
+async fn a_race_records_no_progress_of_an_attempt_that_was_not_sent() {
+    static AFTER: Hedge = Hedge::after(millis(100));
+
+    let strategy = Recorder::new().refusing_retries(RetryError::QuotaExhausted);
+    let operation = Operation::builder(&strategy, "get").clock(TokioTimer).begin();
+    assert_eq!(operation.race(&AFTER, Unsent(ByProgress)).await, SAFE);
+    assert_eq!(strategy.calls(), ["initial", "ready", "refresh"]);
+}
+
+// Rule R15.
+#[test]
+fn a_wait_that_is_over_creates_no_sleep() {
+    let (strategy, noted) = (Recorder::new().waiting([secs(1)]), Noted::default());
+    let mut operation = Operation::builder(&strategy, "get").clock(&noted).begin();
+    assert_eq!(operation.next(Waker::noop()), Next::Wait(secs(1)));
+    noted.timer.advance(secs(1));
+    assert!(matches!(operation.due(), Due::Attempt));
+    assert_eq!(noted.asked(), []);
 }

@@ -126,7 +126,11 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
 
     fn evaluate(&mut self, outcome: &Explored<A::Outcome>) -> RetryDirective {
         let Operation { state, surroundings, .. } = &mut self.operation;
-        surroundings.call().evaluate(state, self.attempts.policy(), outcome)
+        let directive = surroundings.call().evaluate_only(state, self.attempts.policy(), outcome);
+        if self.attempts.is_sent() && directive.has_progressed() {
+            surroundings.call().progress(state);
+        }
+        directive
     }
 
     fn settle(
