@@ -208,7 +208,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     pub(super) fn tell_not_sent<L: RunningLimits>(self, operation: &StateOf<S, L, O>, hedge: &Hedge, reason: NoHedge) {
         // These reasons pass.
         if !matches!(reason, NoHedge::AllSlow | NoHedge::WarmingUp | NoHedge::Disabled | NoHedge::Stopped) {
-            self.note(operation, hedge, None);
+            self.note(hedge, None);
         }
         let warns = reason == NoHedge::NotSold
             && matches!(operation.token, TokenState::Held(_))
@@ -230,11 +230,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self.tell(&operation.observed, Level::Debug, attempt, || EventKind::HedgeEnded { won });
         hedge.ended(won);
         let time = self.now().since_origin().saturating_sub(began);
-        self.note(operation, hedge, won.then_some(time));
+        self.note(hedge, won.then_some(time));
     }
 
     /// Records the result of a call that reached the delay. If hedges do little, the first such finding of a function is a warning.
-    fn note<L: RunningLimits>(self, _: &StateOf<S, L, O>, hedge: &Hedge, won_after: Option<Duration>) {
+    fn note(self, hedge: &Hedge, won_after: Option<Duration>) {
         if let Some(LittleHelp { helped, calls, delay }) = hedge.note(won_after)
             && trace::is_warning_wanted()
             && DO_LITTLE.is_first(self.name().get())

@@ -109,10 +109,7 @@ impl<F: Future, S: AttemptSleep<C>, C: Copy + Unpin> Future for Attempt<'_, F, S
         {
             return Poll::Ready(Err(cut));
         }
-        match *deadline {
-            Deadline::Sleep(cut) | Deadline::Over(cut) => Poll::Ready(Err(cut)),
-            Deadline::Never => Poll::Pending,
-        }
+        if let Deadline::Sleep(cut) = *deadline { Poll::Ready(Err(cut)) } else { Poll::Pending }
     }
 }
 
