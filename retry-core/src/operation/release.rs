@@ -11,7 +11,7 @@ pub(super) enum TokenState<K> {
     Held(K),
     /// The strategy refused the initial token. One attempt is made, and the strategy does not learn its outcome.
     Refused,
-    /// The token was given back to the strategy.
+    /// The token was given back to the strategy, or was never made.
     Returned,
     /// The token was released because its attempt was not sent.
     Unsent(Progress),

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 /// [`Retry::stop`](crate::Retry::stop).
 ///
 /// After [`stop`](Stop::stop), these operations send no further attempt. What waits ends immediately, also if it blocks its
-/// thread, and what was paid for its retry comes back. The caller gets the last outcome, as with a `max_time` that is over.
+/// thread, unless your own [`BlockingTimer`](crate::time::BlockingTimer) has no `park`. What was paid for its retry comes back. The caller gets the last outcome, as with a `max_time` that is over.
 /// Without one, because the operation has not sent its first attempt, it is the error [`TimedOut`](crate::TimedOut) with
 /// [`TimeLimit::Stop`](crate::TimeLimit::Stop). The reason is [`RetryError::Stopped`](crate::RetryError::Stopped).
 ///

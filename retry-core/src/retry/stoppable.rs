@@ -39,7 +39,7 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     ///
     /// The error type must implement `From<TimedOut>`, or the call have a closure for [`timed_out`](Retry::timed_out), as for
     /// [`stop`](Retry::stop). The future of the call is `Send` only if this one is. It
-    /// costs an allocation.
+    /// costs an allocation, one more for each attempt with a time limit, and one for each wait.
     ///
     /// ```
     /// use retry_core::{PatientRetryStrategy, retry};

@@ -94,7 +94,8 @@
 //!             operation.sent();
 //!             let mut sending = pin!(send(operation.context().attempt()));
 //!             let mut attempt = operation.attempt();
-//!             // With a time limit, poll `operation.time_left()` after the attempt.
+//!             // With a time limit, make `operation.time_left()` once before the attempt, and
+//!             // poll it after the attempt.
 //!             let outcome =
 //!                 poll_fn(|context| attempt.poll(|| sending.as_mut().poll(context))).await;
 //!             let directive = operation.evaluate(&StandardRetryPolicy::new(), &outcome);

@@ -26,9 +26,9 @@ pub(super) struct Ledger {
     /// thread that is late can write only a time that is close to it, and earlier, which seems to be less traffic. A hedge writes it
     /// after the word, but holds the lock, as all that read it do.
     began: AtomicU64,
-    /// The last measured capacity, for display only.
+    /// The last measured capacity, for events, and for whether hedges are sold.
     capacity: AtomicU32,
-    /// 1 if too much was missing at the latest measured failure, for display only.
+    /// 1 if too much was missing at the latest measured failure, for events, and for whether hedges are sold.
     is_short: AtomicU8,
     /// 1 if there are peers. Written only under the lock.
     has_peers: AtomicU8,

@@ -175,8 +175,8 @@ impl RetryQuota for EvidenceQuota {
         self.refund(if paid == HEDGE { 1 } else { paid });
     }
 
-    /// Returns whether the quota would be left with less than half of its capacity after a hedge, or there was a timeout lately, or no
-    /// attempt has succeeded yet.
+    /// Returns whether the quota would be left with less than half of its capacity after a hedge, has refused the latest retry,
+    /// or no attempt has succeeded yet, and for two minutes after a timeout, unless successes outweigh the failures.
     fn is_low(&self) -> bool {
         if let Some(is_low) = self.with_fixed(|fixed| fixed.level().is_low()) {
             return is_low;
