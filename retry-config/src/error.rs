@@ -21,6 +21,7 @@ use std::path::PathBuf;
 /// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns,
 ///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
+/// file "settings.toml": the section store is missing: did you mean it by stor? Found cache, stor
 /// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in
 ///     code and has no such setting
 /// ```
@@ -56,6 +57,14 @@ pub(super) enum Problem {
         group: &'static str,
         value: String,
         keys: String,
+    },
+    /// A section that the file does not have. Its names are whole paths.
+    NoSection {
+        section: String,
+        /// The section that was probably meant to have this name.
+        similar: Option<String>,
+        /// The sections beside it.
+        found: String,
     },
     /// The name of a group that is not the key of a scope.
     NoScope(String),
@@ -126,6 +135,14 @@ impl Problem {
                 let group = if group.is_empty() { "settings" } else { &group };
                 write!(f, "invalid {group} {value:?}: expected a group of the keys {keys}")
             }
+            Self::NoSection { section, similar, found } => {
+                write!(f, "the section {section} is missing: ")?;
+                match similar {
+                    Some(similar) => write!(f, "did you mean it by {similar}? Found {found}"),
+                    None if found.is_empty() => write!(f, "expected it, at least empty; found no sections"),
+                    None => write!(f, "expected it, at least empty, beside {found}"),
+                }
+            }
             Self::NoScope(name) => write!(f, "invalid scope {name:?}: expected a key of the map"),
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
             Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
@@ -195,6 +212,7 @@ impl ConfigError {
                 join(&self.section, key)
             }
             Problem::NoPart { key, .. } | Problem::OfBucket { key, .. } => join(&self.section, key),
+            Problem::NoSection { section, .. } => section.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,

@@ -119,7 +119,8 @@ mod read {
         ///
         /// # Errors
         ///
-        /// Returns an error if the document is malformed, if a value or the key of a scope is invalid, or if a key is unknown.
+        /// Returns an error if the document is malformed, if the section is missing, if a value or the key of a scope is invalid,
+        /// or if a key is unknown. The group of scopes can be missing.
         pub fn from_file_section<'de, D: Deserializer<'de>>(
             file: impl Into<PathBuf>,
             section: &str,

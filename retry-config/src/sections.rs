@@ -71,7 +71,7 @@ mod read {
         ///
         /// # Errors
         ///
-        /// Returns an error if the document is malformed, if a value is invalid, or if a key is unknown.
+        /// Returns an error in the same cases as [`from_file_section`](RetryConfig::from_file_section).
         pub fn from_file_section_with<'de, D: Deserializer<'de>>(
             file: impl Into<PathBuf>,
             section: &str,

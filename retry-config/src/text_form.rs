@@ -3,6 +3,7 @@
 use super::error::{Problem, join};
 use super::key_names::{groups, key, names_in, unknown};
 use super::reader::Reader;
+use super::suggest;
 use super::value::Value;
 use super::{ConfigError, ConfigSource, RetryConfig, RetryMode};
 use retry_core::InvalidSetting;
@@ -76,8 +77,9 @@ impl RetryConfig {
     /// Reads the settings from a section of a file, so that errors name the file and the whole path of the key.
     ///
     /// `document` is a deserializer of the whole file, in any self-describing format. `section` is the path of the
-    /// section, with dots, and is empty if the whole file is a `RetryConfig`. A section that does not exist has no
-    /// settings. The file is not opened.
+    /// section, with dots, and is empty if the whole file is a `RetryConfig`. An empty section, or one that is `null`,
+    /// has no settings. For a section that a file may leave out, deserialize a field of your configuration instead. The
+    /// file is not opened.
     ///
     /// ```
     /// use retry_config::RetryConfig;
@@ -92,7 +94,7 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// Returns an error if the document is malformed, if a value is invalid, or if a key is unknown.
+    /// Returns an error if the document is malformed, if the section is missing, if a value is invalid, or if a key is unknown.
     pub fn from_file_section<'de, D: Deserializer<'de>>(
         file: impl Into<PathBuf>,
         section: &str,
@@ -116,18 +118,36 @@ impl RetryConfig {
     }
 }
 
-/// Returns the node of a section, which is nothing if the section does not exist.
+/// Returns the node of a section, which is nothing if the section is `null`.
 pub(super) fn section_of<'de, D: Deserializer<'de>>(document: D, section: &str) -> Result<Node, Problem> {
     let mut node = Node::deserialize(document).map_err(|what| Problem::Malformed(what.to_string()))?;
+    let mut path = String::new();
     for name in section.split('.').filter(|name| !name.is_empty()) {
-        let Node::Group(members) = node else { return Err(no_group("", node.into_text(""))) };
-        let found = members.into_iter().find(|(key, _)| key == name);
-        node = found.map_or(Node::Nothing, |(_, node)| node);
-        if matches!(node, Node::Nothing) {
-            break;
-        }
+        let mut members = match node {
+            Node::Group(members) => members,
+            // An empty YAML file is `null`.
+            Node::Nothing if path.is_empty() => Vec::new(),
+            Node::Nothing => break,
+            other => return Err(no_group("", other.into_text(""))),
+        };
+        let Some(found) = members.iter().position(|(key, _)| key == name) else {
+            return Err(no_section(&path, name, &members));
+        };
+        node = members.swap_remove(found).1;
+        path = join(&path, name);
     }
     Ok(node)
+}
+
+/// Returns the error of a section that is missing in a group.
+fn no_section(group: &str, name: &str, members: &[(String, Node)]) -> Problem {
+    let sections = || members.iter().filter(|(_, node)| matches!(node, Node::Group(_))).map(|(name, _)| name.as_str());
+    let path = |name: &str| join(group, name);
+    Problem::NoSection {
+        section: path(name),
+        similar: suggest::most_similar(name, sections(), suggest::limit(name)).map(path),
+        found: sections().map(path).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn from_node(node: Node, source: &ConfigSource) -> Result<RetryConfig, Problem> {

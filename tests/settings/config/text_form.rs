@@ -3,7 +3,7 @@
 use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_config::{ConfigSource, QuotaKind, RetryConfig, RetryMode, RetryPreset};
+use retry_config::{ConfigSource, QuotaKind, RetryConfig, RetryMode, RetryPreset, ScopedRetryConfig};
 use retry_core::Jitter;
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_limits::Rejections;
@@ -216,7 +216,6 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
         format!(r#"file "conf/settings.toml": invalid wrong.retry "7": expected a group of the keys {keys}"#)
     );
     assert_eq!(read("other").unwrap(), RetryConfig::new());
-    assert_eq!(read("missing.retry").unwrap(), RetryConfig::new());
 
     let yaml = "store: { max_attempts: 0, mode: adaptive }";
     let value: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
@@ -463,6 +462,39 @@ fn marks_of_options_and_names_of_types_are_looked_through_and_enums_are_refused(
 #[test]
 fn an_environment_without_variables_of_the_prefix_sets_nothing() {
     assert_eq!(RetryConfig::from_environment_prefix("NO_SUCH_PREFIX_OF_A_TEST_").unwrap(), RetryConfig::new());
+}
+
+// Rule C17.
+#[test]
+fn a_missing_section_is_an_error_with_the_sections_of_the_file() {
+    let error = |text: &str, section: &str| {
+        let document = toml::Deserializer::parse(text).unwrap();
+        let error = RetryConfig::from_file_section("s.toml", section, document).unwrap_err();
+        let text = error.to_string();
+        let (source, message) = text.split_once(": ").unwrap();
+        assert_eq!(source, "file \"s.toml\"");
+        (error.key().unwrap(), message.to_owned())
+    };
+    let expected = |key: &str, text: &str| (key.to_owned(), format!("the section {key} is missing: {text}"));
+    let text = "name = 'a'\n[stor]\nmax_attempts = 4\n[cache.retry]";
+    assert_eq!(error(text, "store"), expected("store", "did you mean it by stor? Found cache, stor"));
+    assert_eq!(error(text, "tables"), expected("tables", "expected it, at least empty, beside cache, stor"));
+    assert_eq!(error(text, "cache.rety"), expected("cache.rety", "did you mean it by cache.retry? Found cache.retry"));
+    assert_eq!(error(text, "stores.retry").0, "stores");
+    assert_eq!(error("name = 'store'", "store"), expected("store", "expected it, at least empty; found no sections"));
+    let empty = serde_saphyr::from_str::<serde_json::Value>("").unwrap();
+    assert!(RetryConfig::from_file_section("s.yaml", "store", empty).is_err());
+
+    for value in ["null", "{}"] {
+        for (section, text) in [("a", format!(r#"{{"a": {value}}}"#)), ("a.b", format!(r#"{{"a": {{"b": {value}}}}}"#))]
+        {
+            let document = &mut serde_json::Deserializer::from_str(&text);
+            assert_eq!(RetryConfig::from_file_section("s.json", section, document).unwrap(), RetryConfig::new());
+        }
+    }
+    let scopes = toml::Deserializer::parse("[stor.tenants.acme]").unwrap();
+    let error = ScopedRetryConfig::<String>::from_file_section("s.toml", "store", "tenants", scopes).unwrap_err();
+    assert_eq!(error.key().as_deref(), Some("store"));
 }
 
 // Rule C17.
