@@ -92,7 +92,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// # Errors
     ///
     /// Returns an error in the same cases as [`RetryConfig::build_on`]. Then nothing changes. A strategy of
-    /// [`RetryConfig::build`] has all settings, so there is no error.
+    /// [`RetryConfig::build`] has all settings, so settings of the mode `paced` without a mode are the only error.
     pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) -> Result<(), ConfigError> {
         self.check(config)?;
         let next = self.base.configured_by(config);

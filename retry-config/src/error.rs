@@ -79,6 +79,11 @@ pub(super) enum Problem {
     },
     /// A setting of a part that was chosen in code.
     Chosen(Chosen),
+    /// A setting of the mode `paced`, while no mode is set.
+    NoMode {
+        key: &'static str,
+        value: String,
+    },
     /// A setting of a bucket, beside a quota by evidence.
     OfBucket {
         key: &'static str,
@@ -157,6 +162,12 @@ impl Problem {
             Self::Chosen(Chosen { key, value, part, expected: Some(expected) }) => {
                 write!(f, "invalid {} {value:?}: the {part} was chosen in code, so expected {expected}", full(key))
             }
+            Self::NoMode { key, value } => write!(
+                f,
+                "the key {} {value:?} has no effect without a mode: write {} = \"paced\", or the mode that is meant",
+                full(key),
+                full("mode")
+            ),
             Self::OfBucket { key, value } => {
                 write!(f, "the key {} {value:?} can't be set: a quota by evidence has no such setting", full(key))
             }
@@ -208,10 +219,12 @@ impl ConfigError {
         Some(match &*self.problem {
             Problem::Setting { setting, .. } => join(&self.section, setting.setting()),
             Problem::Unknown { key, .. } => join(&self.section, key),
-            Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
-                join(&self.section, key)
-            }
-            Problem::NoPart { key, .. } | Problem::OfBucket { key, .. } => join(&self.section, key),
+            Problem::NoGroup { group: key, .. }
+            | Problem::Repeated(key)
+            | Problem::Missing(key)
+            | Problem::NoPart { key, .. }
+            | Problem::NoMode { key, .. }
+            | Problem::OfBucket { key, .. } => join(&self.section, key),
             Problem::NoSection { section, .. } => section.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),

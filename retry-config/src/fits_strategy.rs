@@ -40,6 +40,10 @@ impl RetryConfig {
                 Some(chosen("quota", None))
             }
             Some(("paced", _)) if base.pace.is_none() => Some(chosen("limit", None)),
+            // With another mode that is written, the settings wait for a change to the mode `paced`.
+            Some(("paced", _)) if base.chosen_mode.or(self.mode_setting()).is_none() => {
+                Some(Problem::NoMode { key, value: value.to_owned() })
+            }
             _ => None,
         }
     }

@@ -264,7 +264,8 @@ impl RetryConfig {
     }
 
     /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here, so its quota has a
-    /// fixed size.
+    /// fixed size. Nothing is checked: without a mode, the keys `paced.*` are ignored.
+    /// [`build_on(StandardRetryStrategy::new())`](Self::build_on) returns an error for them.
     ///
     /// For a quota that learns whether retries help, set `quota.kind` to `evidence`, or use
     /// [`build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))`](Self::build_on). A retry that a quota can't pay for
@@ -309,8 +310,9 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// Returns an error if a part of `base` has no such setting, or if the mode contradicts its limiter. A mode from the
-    /// environment or the shared config file of AWS is not an error, because code has priority.
+    /// Returns an error if a part of `base` has no such setting, if the mode contradicts its limiter, or if a key `paced.*`
+    /// is set without a mode, so that it would have no effect. A mode from the environment or the shared config file of AWS is
+    /// not an error, because code has priority.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
         let (limited, base) = Resolved::of(base.into_limited());
         self.check(&base)?;

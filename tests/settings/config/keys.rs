@@ -277,6 +277,8 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
                 continue;
             }
             let strategy = RetryConfig::new().build();
+            // The settings of the mode `paced` need a mode.
+            let config = if key.starts_with("paced.") { config.mode(RetryMode::Standard) } else { config };
             strategy.apply(&config, &retry_core::TokioTimer).unwrap();
             assert!(check(&strategy), "{key} = {text}");
             strategy.apply(&RetryConfig::new(), &retry_core::TokioTimer).unwrap();

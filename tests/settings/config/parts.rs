@@ -262,6 +262,28 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
 
 // Rules C6, C23.
 #[test]
+fn settings_of_the_mode_paced_without_a_mode_are_an_error() {
+    let file = || read("[store.paced]\nmax_rate = 10");
+    let message = "file \"settings.toml\": the key store.paced.max_rate \"10\" has no effect without a mode: \
+                   write store.mode = \"paced\", or the mode that is meant";
+    let strategy = RetryConfig::new().build();
+    for result in [strategy.apply(&file(), CLOCK), file().build_on(no_jitter()).map(drop)] {
+        let error = result.unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.key().unwrap().as_str()), (message, "store.paced.max_rate"));
+    }
+    assert_eq!(strategy.paced_max_rate(), None);
+    // The mode can come from another source, or from the strategy. In another mode, the settings wait.
+    let environment = RetryConfig::from_prefixed_variables("STORE_", [("STORE_MODE", "paced")]).unwrap();
+    assert_eq!(environment.or(file()).build_on(no_jitter()).unwrap().mode(), RetryMode::Paced);
+    assert_eq!(file().build_on(PacedRetryStrategy::new()).unwrap().paced_max_rate(), Some(10.0));
+    for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Off] {
+        strategy.apply(&file().mode(mode), CLOCK).unwrap();
+        assert_eq!(strategy.mode(), mode);
+    }
+}
+
+// Rules C6, C23.
+#[test]
 fn a_mode_that_contradicts_a_limit_of_the_code_is_an_error() {
     let text = |base: &str| format!("the limit was chosen in code, so expected {base} or off");
     let paced = |mode: &str| read(&format!("[store]\nmode = \"{mode}\"")).build_on(PacedRetryStrategy::new());
