@@ -42,8 +42,10 @@ enum RetryableOption {
     Crate,
 }
 
-/// `max_attempts` counts all attempts, the first one included.
-const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
+const MAX_ATTEMPTS: &str =
+    "write `max_attempts`, which counts the first attempt too, and can only lower the number of the strategy";
+const MAX_RETRIES: &str = "write `max_attempts` with a number that is one higher, since it counts the first attempt too. \
+     It can only lower the number of the strategy";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
 const LONG_POLL: &str =
@@ -84,10 +86,6 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     ],
     main: Some("strategy"),
     elsewhere: &[
-        ("attempts", MAX_ATTEMPTS),
-        ("retries", MAX_ATTEMPTS),
-        ("max_retries", MAX_ATTEMPTS),
-        ("times", MAX_ATTEMPTS),
         ("backoff", BACKOFF),
         ("delay", BACKOFF),
         ("jitter", "the strategy, `StandardRetryStrategy::new().jitter(..)`"),
@@ -98,6 +96,10 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("throttling", "the error, `#[retry(throttling)]`"),
     ],
     synonyms: &[
+        ("attempts", MAX_ATTEMPTS),
+        ("times", MAX_ATTEMPTS),
+        ("retries", MAX_RETRIES),
+        ("max_retries", MAX_RETRIES),
         ("weigh", WEIGHT),
         ("weighs", WEIGHT),
         ("tokens", WEIGHT),
