@@ -142,13 +142,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the call of a function under `with`. Its span is that of the function's path, where rustc reports a
-    /// wrong type.
+    /// Returns the call of a function under `with`. Its span, and those of the arguments, are that of the function's path,
+    /// where rustc reports a wrong type.
     fn with_verdict(&mut self, with: &'a With) -> TokenStream {
         let path = &with.path;
         let arguments = with.fields.iter().map(|field| {
             let mut name = self.bind(field);
-            name.set_span(Span::mixed_site());
+            name.set_span(Span::mixed_site().located_at(path.span()));
             name
         });
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#(#arguments),*));
