@@ -113,15 +113,15 @@ where
     T: BlockingTimer,
     O: OptionalObserver,
     L: TimeLimits,
-    P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
 {
-    // The bound on the limits is at the methods, so that rustc shows the message of `OutOfTime`. For async calls, it would
-    // show it three times: for the method, for its future and for the `.await`.
+    // The bounds on the limits and the policy are at the methods, so that rustc shows the messages of `OutOfTime`, `RetryPolicy`
+    // and `RetryInfo`. For async calls, it would show them three times: for the method, for its future and for the `.await`.
 
     /// Runs the attempts and returns the last outcome. It blocks the thread.
     pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome
     where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
     {
         self.block().outcome
     }
@@ -131,6 +131,7 @@ where
     pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome>
     where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
     {
         let started = self.timer.now();
         let end = self.block();
@@ -140,6 +141,7 @@ where
     fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome>
     where
         L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
     {
         let mut operation = self.call().begin(self.limits.running());
         operation.set_unlimited(self.function.unlimited);

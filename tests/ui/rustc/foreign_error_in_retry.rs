@@ -1,4 +1,4 @@
-use retry_core::{StandardRetryStrategy, retry};
+use retry_core::{StandardRetryStrategy, retry, retry_blocking};
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
@@ -8,6 +8,10 @@ async fn get() -> std::io::Result<()> {
 
 async fn report() {
     retry(&STORE, || get()).report().await;
+}
+
+fn blocking() {
+    let _ = retry_blocking(&STORE, || std::fs::remove_file("copy")).run();
 }
 
 fn main() {}
