@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns,
 ///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
-/// file "settings.toml": the section store is missing: did you mean it by stor? Found cache, stor
+/// file "settings.toml": the section store is missing: did you mean stor? The file has cache, stor
 /// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in
 ///     code and has no such setting
 /// ```
@@ -143,8 +143,8 @@ impl Problem {
             Self::NoSection { section, similar, found } => {
                 write!(f, "the section {section} is missing: ")?;
                 match similar {
-                    Some(similar) => write!(f, "did you mean it by {similar}? Found {found}"),
-                    None if found.is_empty() => write!(f, "expected it, at least empty; found no sections"),
+                    Some(similar) => write!(f, "did you mean {similar}? The file has {found}"),
+                    None if found.is_empty() => write!(f, "expected it, at least empty; the file has none"),
                     None => write!(f, "expected it, at least empty, beside {found}"),
                 }
             }

@@ -12,9 +12,10 @@ use std::task::{Context, Poll};
 /// [`Retry::stop`](crate::Retry::stop).
 ///
 /// After [`stop`](Stop::stop), these operations send no further attempt. What waits ends immediately, also if it blocks its
-/// thread, unless your own [`BlockingTimer`](crate::time::BlockingTimer) has no `park`. What was paid for its retry comes back. The caller gets the last outcome, as with a `max_time` that is over.
-/// Without one, because the operation has not sent its first attempt, it is the error [`TimedOut`](crate::TimedOut) with
-/// [`TimeLimit::Stop`](crate::TimeLimit::Stop). The reason is [`RetryError::Stopped`](crate::RetryError::Stopped).
+/// thread, unless your own [`BlockingTimer`](crate::time::BlockingTimer) has no `park`. What was paid for its retry comes back. The
+/// caller gets the last outcome, as with a `max_time` that is over. Without one, because the operation has not sent its first attempt,
+/// it is the error [`TimedOut`](crate::TimedOut) with [`TimeLimit::Stop`](crate::TimeLimit::Stop). The reason is
+/// [`RetryError::Stopped`](crate::RetryError::Stopped).
 ///
 /// An attempt that runs is not cut, unless the option `cut_on_stop` of the attribute, or
 /// [`Retry::cut_on_stop`](crate::Retry::cut_on_stop), says so. It can still succeed, but is not retried.

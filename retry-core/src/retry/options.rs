@@ -296,7 +296,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// The limit is hard: no wait ends after it, and an attempt that is running when the limit is over is cut. The call
     /// then ends with [`RetryError::MaxTime`](crate::RetryError::MaxTime). It returns the last outcome, which can be an
     /// `Ok`, or a [`TimedOut`] if there is none, converted to the error type by `From<TimedOut>` or by the closure of
-    /// [`timed_out`](Retry::timed_out).
+    /// [`timed_out`](Retry::timed_out). With [`idempotent(false)`](Retry::idempotent), it also returns the `TimedOut` if an attempt
+    /// was cut: the outcome before it does not say whether that attempt was carried out.
     ///
     /// An attempt that has an outcome at its last poll is not cut. An attempt that blocks its thread can't be cut. A
     /// limit of zero leaves one poll.

@@ -62,8 +62,9 @@ impl<'s, S, F: AsyncAttempts, P, T, O> Retry<S, F, P, T, O, Limited<&'s Stop>> {
     /// Lets a stop cut the attempt that runs, as `max_time` does: it is dropped. Otherwise, it is left to end, because a request that was sent
     /// may have been carried out. Call this after [`stop`](Retry::stop).
     ///
-    /// The call returns its last outcome, or a [`TimedOut`](crate::TimedOut) with [`TimeLimit::Stop`](crate::TimeLimit::Stop) if there is none.
-    /// The strategy learns nothing from the attempt, and its cost is not refunded. An outcome that is ready at the stop is used.
+    /// The call returns its last outcome, or a [`TimedOut`](crate::TimedOut) with [`TimeLimit::Stop`](crate::TimeLimit::Stop) if there is
+    /// none, or if an attempt was cut with [`idempotent(false)`](Retry::idempotent). The strategy learns nothing from the attempt, and its
+    /// cost is not refunded. An outcome that is ready at the stop is used.
     ///
     /// ```
     /// # use retry_core::{PatientRetryStrategy, retry};

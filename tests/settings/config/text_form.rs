@@ -477,11 +477,11 @@ fn a_missing_section_is_an_error_with_the_sections_of_the_file() {
     };
     let expected = |key: &str, text: &str| (key.to_owned(), format!("the section {key} is missing: {text}"));
     let text = "name = 'a'\n[stor]\nmax_attempts = 4\n[cache.retry]";
-    assert_eq!(error(text, "store"), expected("store", "did you mean it by stor? Found cache, stor"));
+    assert_eq!(error(text, "store"), expected("store", "did you mean stor? The file has cache, stor"));
     assert_eq!(error(text, "tables"), expected("tables", "expected it, at least empty, beside cache, stor"));
-    assert_eq!(error(text, "cache.rety"), expected("cache.rety", "did you mean it by cache.retry? Found cache.retry"));
+    assert_eq!(error(text, "cache.rety"), expected("cache.rety", "did you mean cache.retry? The file has cache.retry"));
     assert_eq!(error(text, "stores.retry").0, "stores");
-    assert_eq!(error("name = 'store'", "store"), expected("store", "expected it, at least empty; found no sections"));
+    assert_eq!(error("name = 'store'", "store"), expected("store", "expected it, at least empty; the file has none"));
     let empty = serde_saphyr::from_str::<serde_json::Value>("").unwrap();
     assert!(RetryConfig::from_file_section("s.yaml", "store", empty).is_err());
 
