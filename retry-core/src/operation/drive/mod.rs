@@ -54,7 +54,7 @@
 //!                 Settled::Done(_) => break Some(outcome),
 //!             }
 //!         }
-//!         // Time is up. Without an outcome, `ended.timed_out` is what to return.
+//!         // Time is up. With a time limit, `ended.last_or(last, ..)` is what to return.
 //!         Next::Stop(_ended) => break last,
 //!     }
 //! };
