@@ -15,7 +15,7 @@ use std::process::ExitCode;
 const STORE_FAILED: u8 = 1;
 /// The exit code for wrong arguments, also that of clap.
 const WRONG_ARGUMENTS: u8 = 2;
-/// The exit code if there is no such fleet, or no limit of it.
+/// The exit code for a fleet that the store does not know, or that has no limit.
 const NO_SUCH_FLEET: u8 = 3;
 
 /// Why the command did nothing, or may have done nothing.

@@ -89,10 +89,10 @@ impl<S: Store> Fleet<S> {
 
     /// Sets the name of the program. The default is the name of its executable file.
     ///
-    /// Two programs in one fleet have often chosen the same name for different services, whose quotas and limits are then mixed up. So each
-    /// process logs the warning `other_program` with both names, [`Membership::other_program`] returns the other one, and `retry-fleet
-    /// show` prints both. Programs that share a fleet on purpose give the same name here. It is cut to 128 bytes. With an empty name,
-    /// nothing is compared.
+    /// Two programs in one fleet are often different services that use the same name by mistake, so that their quotas and limits are mixed
+    /// up. So each process logs the warning `other_program` with both names, [`Membership::other_program`] returns the other one, and
+    /// `retry-fleet show` prints both. Programs that share a fleet on purpose give the same name here. It is cut to 128 bytes. With an
+    /// empty name, nothing is compared.
     #[must_use]
     pub fn program(mut self, name: impl Into<String>) -> Self {
         self.member = self.member.program(name);

@@ -2,8 +2,8 @@
 --
 -- KEYS: as in script.lua
 -- Reply: the fields below, then the number of processes, what the key of the switch holds (1 if it exists, its text, the time
--- that is left in milliseconds), and the time of the store as script.lua computes it,
--- and the two programs.
+-- that is left in milliseconds), the time of the store as script.lua computes it, and
+-- the two programs.
 local key, switch, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local names = {'epoch', 'missing', 'capacity', 'timed_out', 'rate', 'estimate', 'satisfied', 'waiting',
   'turned', 'off_until', 'reason', 'now', 'clock', 'program', 'second_program'}
