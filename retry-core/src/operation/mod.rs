@@ -17,10 +17,9 @@ mod identity;
 pub(crate) mod misplaced;
 mod name;
 mod nesting;
+mod next_deadline;
 mod observed;
 mod progress;
-#[cfg(feature = "hedges")]
-mod race;
 mod record;
 mod refusals;
 mod release;
@@ -39,12 +38,13 @@ pub use context::{AttemptContext, ContextState};
 pub use driver::{Driver, OnRetryOutput};
 pub(crate) use driver::{OnRetry, Plain, text_of, textual, with_text};
 pub(crate) use explored::{Outcome, Place};
+#[cfg(feature = "hedges")]
+pub(crate) use hedging::RaceOf;
+#[cfg(feature = "hedges")]
+pub use hedging::{Race, Raced, Racing};
 pub use identity::{Beginning, Identified, UnobservedId};
 pub use name::{FunctionName, Name, Path};
-#[cfg(feature = "hedges")]
-pub(crate) use race::RaceOf;
-#[cfg(feature = "hedges")]
-pub use race::{Race, Raced, Racing};
+pub(crate) use next_deadline::DeadlineAndSleep;
 pub use release::ReleaseGuard;
 #[cfg(feature = "hedges")]
 pub(crate) use settle::Decision;
@@ -55,7 +55,6 @@ pub use time_limits::{
     AtMost, CutOnStop, Limited, LimitsOn, NoSleep, OutOfTime, OwnStop, RunningLimits, SleepOrStop, Step, StopHandle,
     TimeLimits, Unlimited, WithTimedOut,
 };
-pub(crate) use timed_attempt::DeadlineAndSleep;
 pub use timed_attempt::{Attempt, AttemptSleep, Deadline, RunAttempt};
 pub use wait::{Wait, Waiting};
 

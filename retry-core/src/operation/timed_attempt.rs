@@ -1,10 +1,6 @@
 //! An attempt with a time limit.
 
-use super::release::ReleaseGuard;
-use super::{Call, Limited, OptionalObserver, RunningLimits, StateOf, StopHandle};
-use crate::strategy::RetryStrategy;
-use crate::time::{TimedOut, Timer};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The deadline of the next attempt.
@@ -28,49 +24,6 @@ impl<C: Copy> Deadline<C> {
             Self::Over(cut) => Some(cut),
             Self::Never | Self::Sleep(_) => None,
         }
-    }
-}
-
-/// The deadline of an attempt under the limits `L`, and the sleep until the deadline.
-pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as RunningLimits>::Cut>, Option<<L as RunningLimits>::Sleep<Z>>);
-
-impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns the deadline of the attempt that begins now, and the sleep until the deadline, as [`deadline`](Call::deadline) does. For a
-    /// loop in which nothing else runs between the beginning of the operation and its first attempt.
-    #[inline]
-    pub(crate) fn prompt_deadline<L: RunningLimits>(
-        self,
-        operation: &mut StateOf<S, L, O>,
-    ) -> DeadlineAndSleep<L, T::Sleep> {
-        if L::IS_TIMED && operation.stopped.is_none() && operation.has_just_begun() && Self::is_unheard() {
-            // An unmade token needs no guard.
-            return self.deadline_as_read(&operation.limits);
-        }
-        self.deadline(operation)
-    }
-
-    /// Returns the deadline of the attempt that begins now, and the sleep until the deadline. Neither borrows the
-    /// timer.
-    ///
-    /// There is no sleep if there is no limit, or if no time is left. In the second case, the attempt is polled once.
-    #[inline]
-    pub(crate) fn deadline<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
-        if let Some(cut) = operation.stopped {
-            return (Deadline::Over(cut), None);
-        }
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        // The clock is read again, because an observer may have taken time.
-        operation.limits.remaining(&self.timer());
-        let deadline = self.deadline_as_read(&operation.limits);
-        guard.disarm();
-        deadline
-    }
-
-    /// Returns the deadline by the time that the limits have read last.
-    #[inline]
-    fn deadline_as_read<L: RunningLimits>(self, limits: &L) -> DeadlineAndSleep<L, T::Sleep> {
-        let next = limits.next_cut();
-        (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), limits.sleep(&self.timer(), next))
     }
 }
 
@@ -126,7 +79,7 @@ impl<Z: Future<Output = ()>, C> AttemptSleep<C> for Z {
     }
 }
 
-/// How a closure's attempt runs under time limits. Part of [`RunningLimits`], which is sealed.
+/// How a closure's attempt runs under time limits. Part of [`RunningLimits`](super::RunningLimits), which is sealed.
 ///
 /// Without limits, the attempt's own future is awaited directly, so that no place for a limit is stored with it.
 pub trait RunAttempt {
@@ -149,27 +102,4 @@ pub trait RunAttempt {
     /// Returns the outcome of an attempt, or the limit that cut it.
     #[doc(hidden)]
     fn outcome<R>(attempted: Self::Attempted<R>) -> Result<R, Self::CutBy>;
-}
-
-impl<H: StopHandle> RunAttempt for Limited<H> {
-    type CutBy = TimedOut;
-    type Attempted<R> = Result<R, TimedOut>;
-
-    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
-    fn run_attempt<F: Future>(
-        deadline: Deadline<TimedOut>,
-        sleep: Pin<&mut Option<impl AttemptSleep<Self::CutBy>>>,
-        make: impl FnOnce() -> F,
-    ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-        async move {
-            match deadline.over() {
-                Some(cut) => Err(cut),
-                None => Attempt::new(deadline, sleep, pin!(make())).await,
-            }
-        }
-    }
-
-    fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {
-        attempted
-    }
 }

@@ -115,8 +115,10 @@
 
 mod attempt;
 mod builder;
+mod by_hand;
 #[cfg(feature = "hedges")]
 mod race;
+mod step;
 mod timed;
 
 pub use super::{OutOfTime, SharedStop, Stopped};
@@ -124,24 +126,25 @@ pub use attempt::{Outcome, Running};
 pub use builder::OperationBuilder;
 #[cfg(feature = "hedges")]
 pub use race::HedgedAttempts;
+pub use step::{Cut, Ended, Next, Settled};
 pub use timed::{Due, TimeLeft, Wait};
 
 use super::record::SkippedWait;
 use super::settle::Decision;
 use super::wait::{Reason, skipped};
 use super::{
-    AttemptContext, Beginning, ContextState, Driver, Identified, Limited, OptionalObserver, RunningLimits, StateOf,
-    Unobserved, with_text,
+    AttemptContext, Beginning, ContextState, Identified, Limited, OptionalObserver, RunningLimits, StateOf, Unobserved,
+    with_text,
 };
 use crate::limit::EarlyWake;
-use crate::observe::{Event, OperationId, Report};
+use crate::observe::{Event, OperationId};
 use crate::policy::{RetryDirective, Usage};
-use crate::strategy::{Failure, Operations, RetryError, RetryStrategy, Share};
+use crate::strategy::{Failure, Operations, RetryStrategy, Share};
 use crate::time::{Clock, StdTimer, TimeLimit, TimedOut, Timestamp};
 use builder::Surroundings;
+use by_hand::{ByHand, Keeping};
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::task::Waker;
 use std::time::Duration;
@@ -192,113 +195,6 @@ enum Pause {
     Until(Timestamp, Option<EarlyWake>),
     /// A wait that a test guard skips. It has no length, so that the driver can go on with other operations meanwhile.
     Skipped(SkippedWait),
-}
-
-/// The next step of a driver. [`Operation::next`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Wait this long, or until the waker is woken, and ask again. Under a test guard, waits have no length.
-    Wait(Duration),
-    /// Make an attempt.
-    #[non_exhaustive]
-    Attempt {
-        /// The time that the attempt may take; `None` without a limit. Then call [`Operation::cut`].
-        time_left: Option<Duration>,
-    },
-    /// Return the last outcome.
-    Stop(Ended),
-}
-
-/// What follows an outcome. [`Operation::settle`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// Another attempt may follow: keep the outcome, and ask for the [next step](Operation::next).
-    Retry,
-    /// The outcome is final.
-    Done(Ended),
-}
-
-/// What follows an attempt that took too long. [`Operation::cut`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The attempt was cut by its own limit. Convert this to an outcome, and [settle](Operation::settle) it.
-    Attempt(TimedOut),
-    /// The operation is over. Return what [`Ended::last_or`] says.
-    Operation(Ended),
-}
-
-/// How an operation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ended {
-    /// The number of attempts.
-    pub attempts: u32,
-    /// The reason why there was no further attempt; `None` after a success.
-    pub reason: Option<RetryError>,
-    /// The time from the beginning to the end. Zero after [`without_elapsed`](OperationBuilder::without_elapsed).
-    pub elapsed: Duration,
-    /// The time for which the operation waited for the service.
-    pub waited: Duration,
-    /// The limit that ended the operation.
-    pub timed_out: Option<TimedOut>,
-    supersedes_last: bool,
-}
-
-/// What a driver by hand knows about an attempt.
-#[derive(Clone, Copy)]
-struct ByHand {
-    was_sent: bool,
-    is_repeatable: bool,
-}
-
-impl Driver for ByHand {
-    fn was_sent(&self) -> bool {
-        self.was_sent
-    }
-
-    fn is_repeatable(&self) -> bool {
-        self.is_repeatable
-    }
-}
-
-/// A driver by hand that keeps the event of a failure.
-struct Keeping<'a> {
-    attempt: ByHand,
-    /// `None` if the event is not kept.
-    beginning: Option<Beginning>,
-    failure: &'a mut Option<Box<Event>>,
-}
-
-impl Driver for Keeping<'_> {
-    fn was_sent(&self) -> bool {
-        self.attempt.was_sent
-    }
-
-    fn is_repeatable(&self) -> bool {
-        self.attempt.is_repeatable
-    }
-
-    fn tell(self, event: impl FnOnce(Beginning) -> Event) -> ControlFlow<()> {
-        if let Some(beginning) = self.beginning {
-            *self.failure = Some(Box::new(event(beginning)));
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl Ended {
-    /// Returns the outcome of an operation that ended without one: the last outcome, if there is one, or what `make` makes of the limit that
-    /// ended the operation. If the limit cut an attempt that must not be carried out twice, by the policy of
-    /// [`evaluate`](Operation::evaluate), the last outcome is not used: it would say nothing about that attempt.
-    pub fn last_or<R>(&self, last: Option<R>, make: impl FnOnce(TimedOut) -> Option<R>) -> Option<R> {
-        last.filter(|_| !self.supersedes_last).or_else(|| self.timed_out.and_then(make))
-    }
-
-    /// Returns the report of the operation, with the outcome that it returns.
-    pub fn report<R>(self, outcome: R) -> Report<R> {
-        let Self { attempts, reason, elapsed, waited, timed_out: _, supersedes_last: _ } = self;
-        Report { outcome, attempts, reason, waited, elapsed }
-    }
 }
 
 impl<S> Operation<S, StdTimer, Unobserved>
@@ -402,7 +298,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     }
 
     /// Says that there is no further attempt, because the request can't be sent again. If the attempt fails with an error that is worth a
-    /// retry, the operation ends with the reason [`NotRepeatable`](RetryError::NotRepeatable), and takes nothing from the quota.
+    /// retry, the operation ends with the reason [`NotRepeatable`](crate::RetryError::NotRepeatable), and takes nothing from the quota.
     pub const fn not_repeatable(&mut self) {
         if let Stage::Attempt { is_repeatable, .. } = &mut self.stage {
             *is_repeatable = false;
@@ -487,7 +383,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     }
 
     /// Ends the operation before its next attempt, because the driver does not want it. What was paid for the attempt comes back, unless it was
-    /// [sent](Operation::sent). The reason is [`GivenUp`](RetryError::GivenUp). Return the last outcome.
+    /// [sent](Operation::sent). The reason is [`GivenUp`](crate::RetryError::GivenUp). Return the last outcome.
     ///
     /// No failure is kept for it, so a hook that ends the operation is not called again. After the end, this returns how it ended.
     pub fn give_up(&mut self) -> Ended {

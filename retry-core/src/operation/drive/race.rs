@@ -1,6 +1,7 @@
 //! Operations with a hedge.
 
-use super::{ByHand, Limits, Operation, Stage};
+use super::by_hand::ByHand;
+use super::{Limits, Operation, Stage};
 use crate::hedge::Hedge;
 use crate::observe::NoHedge;
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};

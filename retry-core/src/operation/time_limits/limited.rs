@@ -1,11 +1,12 @@
 //! Limits on the time of an operation and of its attempts, and the handle that can stop it.
 
 use super::{CutOnStop, LimitsOn, OutOfTime, OwnStop, RunningLimits, StopHandle, TimeLimits, sealed};
-use crate::operation::Stop;
+use crate::operation::{Attempt, AttemptSleep, Deadline, RunAttempt, Stop};
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::num::NonZeroU32;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -262,6 +263,29 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
     fn reason(&self) -> RetryError {
         let was_stopped = self.was_stopped || self.stop.cuts() && self.is_stopped();
         if was_stopped { RetryError::Stopped } else { RetryError::MaxTime }
+    }
+}
+
+impl<H: StopHandle> RunAttempt for Limited<H> {
+    type CutBy = TimedOut;
+    type Attempted<R> = Result<R, TimedOut>;
+
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
+    fn run_attempt<F: Future>(
+        deadline: Deadline<TimedOut>,
+        sleep: Pin<&mut Option<impl AttemptSleep<Self::CutBy>>>,
+        make: impl FnOnce() -> F,
+    ) -> impl Future<Output = Result<F::Output, TimedOut>> {
+        async move {
+            match deadline.over() {
+                Some(cut) => Err(cut),
+                None => Attempt::new(deadline, sleep, pin!(make())).await,
+            }
+        }
+    }
+
+    fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {
+        attempted
     }
 }
 

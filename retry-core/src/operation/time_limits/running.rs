@@ -1,8 +1,7 @@
 //! The time limits of an operation that runs.
 
 use super::sealed;
-use crate::operation::Stop;
-use crate::operation::timed_attempt::{AttemptSleep, RunAttempt};
+use crate::operation::{AttemptSleep, RunAttempt, Stop};
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimedOut, Timer};

@@ -1,8 +1,7 @@
 //! What can stop an operation: a handle, and a future that is polled beside the operation.
 
 use crate::operation::stop::first_stopped;
-use crate::operation::timed_attempt::AttemptSleep;
-use crate::operation::{SharedStop, Stop, Stopped};
+use crate::operation::{AttemptSleep, SharedStop, Stop, Stopped};
 use crate::time::{TimeLimit, TimedOut};
 use std::fmt;
 use std::future::poll_fn;

@@ -1,8 +1,7 @@
 //! An operation without time limits, whose number of attempts it may bound itself.
 
 use super::{CutOnStop, Limited, LimitsOn, OwnStop, RunningLimits, TimeLimits, sealed};
-use crate::operation::Stop;
-use crate::operation::timed_attempt::{AttemptSleep, Deadline, RunAttempt};
+use crate::operation::{AttemptSleep, Deadline, RunAttempt, Stop};
 use crate::strategy::RetryToken;
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimedOut, Timer, Timestamp};

@@ -1,17 +1,17 @@
-//! The race of the first attempt of an operation and its hedge: polls both, and decides what follows.
+//! The race of the first attempt of an operation and its hedge.
 
-use super::explored::{self, Outcome, Place};
-use super::hedging::{Form, Lane, OtherToken, Runner, worse};
-use super::timed_attempt::AttemptSleep;
-use super::{Deadline, End, OptionalObserver, RunningLimits, State};
-use crate::hedge::{Due, Hedge};
-use crate::observe::NoHedge;
+mod proceed;
+
+use super::runner::Runner;
+use super::tokens::{Lane, OtherToken};
+use crate::hedge::Hedge;
+use crate::operation::explored::{self, Outcome, Place};
+use crate::operation::{AttemptSleep, Deadline, RunningLimits, State};
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::mem;
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -246,174 +246,6 @@ where
             None if self.is_open && self.hedge.delay().is_zero() => Poll::Ready(Happened::Due(context.waker().clone())),
             None if self.is_open => Poll::Ready(Happened::Waits),
             None => Poll::Pending,
-        }
-    }
-
-    /// Deals with what happened. Returns the end of the operation, if it has ended.
-    #[inline]
-    pub(crate) fn proceed<
-        S: RetryStrategy<Token = K>,
-        T: Timer<Sleep = D>,
-        L: RunningLimits<Cut = C>,
-        O: OptionalObserver,
-    >(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        last: &mut impl KeptOutcome<F::Output>,
-        Raced(happened): Raced<C>,
-    ) -> Option<End<F::Output>> {
-        if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
-            self.lane = lane;
-            form.parts().1.turn_to(lane, &mut self.other);
-        }
-        let mut is_over = false;
-        match happened {
-            Happened::Ended(_) => form.parts().1.limits.note_cut(false),
-            Happened::Unrecovered => is_over = true,
-            Happened::Cut(_, cut) => {
-                form.parts().1.limits.note_cut(L::is_of_attempt(cut));
-                let flow = form.cut(cut, last)?;
-                is_over = flow.is_break();
-                let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = flow;
-                self.outcome = Some(match self.failed.take_if(|_| is_over) {
-                    Some((failed, _)) => failed,
-                    None => explored::ran(outcome),
-                });
-                if is_over {
-                    self.end(form, false);
-                }
-            }
-            Happened::Waits => {
-                let delay = self.hedge.delay();
-                self.delay_hedge(delay, form.parts().0.timer().sleep(delay));
-                return None;
-            }
-            Happened::Due(waker) => {
-                self.due(form, &mut Context::from_waker(&waker));
-                return None;
-            }
-        }
-        let mut directive = None;
-        if !is_over {
-            directive = self.ended(form.evaluate(self.outcome.as_ref()?));
-            // The same value is passed on to `settle`, so that a success does not copy it.
-            let succeeded = matches!(directive?, RetryDirective::Succeed { .. });
-            if self.is_hedge() {
-                self.end(form, succeeded);
-            }
-        }
-        let outcome = self.outcome.take()?;
-        let decision = form.settle(directive, &outcome, last);
-        let (call, operation) = form.parts();
-        self.is_attempt_due = true;
-        let mut end = operation.finish(call, decision, last, outcome).break_value();
-        if let Some(end) = &mut end {
-            end.attempts = end.attempts.max(self.attempts);
-        }
-        end
-    }
-
-    /// Begins the delay of the hedge, or the rest of it.
-    fn delay_hedge(&mut self, time: Duration, sleep: D) {
-        self.delay = self.delay.saturating_add(time);
-        self.due.set(Some(sleep));
-        self.is_polled = true;
-    }
-
-    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
-    #[cold]
-    fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        context: &mut Context<'_>,
-    ) {
-        self.due.set(None);
-        (self.is_open, self.is_polled) = (false, true);
-        let bought = match self.hedge.reached(self.delay) {
-            Due::Later(rest) => {
-                self.is_open = true;
-                return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
-            }
-            Due::AllSlow => Err(NoHedge::AllSlow),
-            Due::WarmingUp => Err(NoHedge::WarmingUp),
-            Due::FewWin => Err(NoHedge::FewWin),
-            Due::Now => form.buy_hedge(context),
-        };
-        match bought {
-            Ok(other) => {
-                (self.other, self.attempts, self.is_attempt_due) = (Some(other), 2, true);
-                self.delay = form.parts().0.now().since_origin();
-            }
-            Err(reason) => {
-                let (call, operation) = form.parts();
-                call.tell_not_sent(operation, self.hedge, reason);
-            }
-        }
-    }
-
-    /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
-    #[inline]
-    fn ended(&mut self, directive: RetryDirective) -> Option<RetryDirective> {
-        if self.is_hedge() {
-            return self.ended_of_two(directive);
-        }
-        // The attempt has ended, so there is nothing else to stop.
-        self.due.set(None);
-        if mem::take(&mut self.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
-            self.hedge.answered();
-        }
-        Some(directive)
-    }
-
-    #[cold]
-    fn ended_of_two(&mut self, directive: RetryDirective) -> Option<RetryDirective> {
-        let other_runs = match self.lane {
-            Lane::First => self.second.is_running(),
-            Lane::Hedge => self.first.is_running(),
-        };
-        match directive {
-            RetryDirective::Succeed { .. } => Some(directive),
-            RetryDirective::Fail { .. } if self.lane == Lane::First => Some(directive),
-            RetryDirective::Fail { .. } => {
-                self.outcome = None;
-                let (outcome, directive) = self.failed.take()?;
-                self.outcome = Some(outcome);
-                Some(directive)
-            }
-            RetryDirective::Retry { .. } if other_runs => {
-                self.failed = self.outcome.take().map(|outcome| (outcome, directive));
-                None
-            }
-            RetryDirective::Retry { .. } => {
-                Some(self.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive)))
-            }
-        }
-    }
-
-    /// Ends the race, and drops the attempts that still run. The operation continues with the token of the attempt that
-    /// succeeded, or else with that of the hedge. Retries have no hedge.
-    ///
-    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
-    /// server worked for it.
-    #[cold]
-    fn end<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
-        &mut self,
-        form: &mut impl Form<S, T, L, O, F::Output>,
-        succeeded: bool,
-    ) {
-        let (call, operation) = form.parts();
-        operation.turn_to(Lane::Hedge, &mut self.other);
-        let hedge = self.is_hedge().then(|| operation.attempts());
-        if succeeded {
-            operation.turn_to(self.lane, &mut self.other);
-        }
-        self.due.set(None);
-        self.first.stop();
-        self.second.stop();
-        (self.other, self.failed, self.is_open) = (None, None, false);
-        if let Some(hedge) = hedge {
-            let won = succeeded && self.lane == Lane::Hedge;
-            call.tell_hedge_ended(operation, (self.hedge, self.delay), hedge, won);
         }
     }
 }
