@@ -1,15 +1,17 @@
 //! Requests with a hedge: the layer and its service, the hedge of a request, and the operation of a request.
 
 use super::choice::{With, sealed};
-use super::{MayBeHedged, PolicyOf, RequestsOf, RetryLayer, RetryService, StrategyOf, TimeOf};
+use super::service::for_hooks;
+use super::{HooksOf, NextRequest, OnEnd, OnRetry, PolicyOf, RequestsOf, RetryLayer, RetryService, StrategyOf, TimeOf};
 use retry_core::drive::HedgedAttempts;
 use retry_core::observe::NoHedge;
 use retry_core::retry::OptionalObserver;
-use retry_core::{AttemptContext, Hedge, RetryPolicy, RetryStrategy, TimedOut, Timer};
+use retry_core::{AttemptContext, Event, Hedge, RetryPolicy, RetryStrategy, TimedOut, Timer};
 use std::fmt;
 use std::future::{pending, poll_fn};
 use std::marker::PhantomData;
 use std::mem;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -52,10 +54,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// let layer = RetryLayer::new(&STORE).idempotent(true).hedge(&READS);
     /// ```
     #[must_use]
-    pub const fn hedge(self, hedge: &'static Hedge) -> HedgedLayer<Self, SameHedge>
-    where
-        R: MayBeHedged,
-    {
+    pub const fn hedge(self, hedge: &'static Hedge) -> HedgedLayer<Self, SameHedge> {
         HedgedLayer { retries: self, hedge: SameHedge(hedge) }
     }
 
@@ -87,7 +86,6 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     pub const fn hedge_with<Req, F>(self, hedge: F) -> HedgedLayer<Self, With<F>>
     where
         F: Fn(&Req) -> Option<&'static Hedge>,
-        R: MayBeHedged,
     {
         HedgedLayer { retries: self, hedge: With(hedge) }
     }
@@ -127,12 +125,16 @@ where
                 let requests = self.retries.settings.requests.clone();
                 let service = self.retries.take_ready();
                 Box::pin(async move {
+                    let operation = for_hooks::<R::Hooks, _, _, _, _>(operation);
+                    let operation = if R::Next::IS_SET { operation.with_failures() } else { operation };
                     // Before the service is cloned, which may panic.
-                    let operation = operation.without_elapsed().begin();
+                    let operation = operation.begin();
                     let is_sent = AtomicBool::new(false);
-                    let attempts =
+                    let mut attempts =
                         RequestAttempts::<_, _, _, _, T>::new(service, request, (policy, requests), &is_sent);
-                    operation.race(hedge, attempts).await
+                    let (outcome, ended) = operation.race(hedge, &mut attempts).await;
+                    attempts.requests.hooks().on_end().on_end(|| ended.report(&outcome));
+                    outcome
                 })
             }
             None => Box::pin(self.retries.call(request)),
@@ -283,6 +285,16 @@ where
 
     fn timed_out(&mut self, timed_out: TimedOut) -> Option<Self::Outcome> {
         T::timed_out(timed_out)
+    }
+
+    fn on_retry(&mut self, outcome: &Self::Outcome, event: &Event) -> ControlFlow<()> {
+        self.requests.hooks().on_retry().on_retry(outcome, event)?;
+        if event.kind.reason().is_none()
+            && let Some(request) = &mut self.next
+        {
+            self.requests.next_request(request, outcome);
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -215,8 +215,6 @@ impl<S, P, C, A, N, H, T, O> RetryLayer<S, P, Requests<C, A, N, H>, T, O> {
     /// A policy whose directive has [progressed](retry_core::RetryDirective::progressed) counts the attempts from 1 again after each one that did a
     /// part of the work. The caller gets the outcome of the last attempt, so an answer about a part of the batch is about its last part.
     ///
-    /// A layer with this function can't have a [hedge](Self::hedge).
-    ///
     /// ```
     /// use retry_tower::RetryLayer;
     /// use retry_core::{
@@ -279,7 +277,7 @@ impl<S, P, C, A, N, F, E, T, O> RetryLayer<S, P, Requests<C, A, N, Hooks<F, E>>,
     ///
     /// If a retry follows, the event has a [delay](retry_core::EventKind::delay). After the last failure it is
     /// [`Stopped`](retry_core::EventKind::Stopped). The function returns `()`, or a [`ControlFlow<()>`](std::ops::ControlFlow) whose `Break`
-    /// ends the request with this outcome in place of the retry. A layer with this function can't have a [hedge](Self::hedge).
+    /// ends the request with this outcome in place of the retry.
     ///
     /// ```
     /// use retry_core::{Event, PatientRetryStrategy};
@@ -308,8 +306,7 @@ impl<S, P, C, A, N, F, E, T, O> RetryLayer<S, P, Requests<C, A, N, Hooks<F, E>>,
     }
 
     /// Sets a function that is called at the end of each request with its [report](Report), as `on_end` of the attribute: the outcome,
-    /// the number of attempts, the reason why there was no further one, and the times. It is not called for a request that is dropped. A
-    /// layer with this function can't have a [hedge](Self::hedge).
+    /// the number of attempts, the reason why there was no further one, and the times. It is not called for a request that is dropped.
     ///
     /// ```
     /// use retry_core::{PatientRetryStrategy, Report};

@@ -137,7 +137,7 @@ pub use hedges::{HedgeOf, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
 pub use hooks::{Hooks, HooksOf, OnEnd, OnRetry};
 pub use layer::RetryLayer;
 pub use policy::PolicyOf;
-pub use request::{ChangeRequest, CloneRequest, MayBeHedged, NextRequest, Requests, RequestsOf};
+pub use request::{ChangeRequest, CloneRequest, NextRequest, Requests, RequestsOf};
 pub use service::RetryService;
 pub use time::{Limited, Time, TimeOf};
 pub use weight::{StrategyOf, WeightWith};

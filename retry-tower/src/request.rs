@@ -93,16 +93,24 @@ impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for With<F> {
 /// # let _ = layer;
 /// ```
 pub trait NextRequest<R, Out>: sealed::Sealed {
+    /// Whether there is a function.
+    #[doc(hidden)]
+    const IS_SET: bool;
+
     /// Changes the request that is sent next.
     #[doc(hidden)]
     fn next_request(&self, request: &mut R, outcome: &Out);
 }
 
 impl<R, Out> NextRequest<R, Out> for Same {
+    const IS_SET: bool = false;
+
     fn next_request(&self, _: &mut R, _: &Out) {}
 }
 
 impl<R, Out, F: Fn(&mut R, &Out)> NextRequest<R, Out> for With<F> {
+    const IS_SET: bool = true;
+
     fn next_request(&self, request: &mut R, outcome: &Out) {
         (self.0)(request, outcome);
     }
@@ -128,6 +136,10 @@ pub trait RequestsOf<R, Out>: sealed::Sealed {
     #[doc(hidden)]
     fn change_request(&self, request: &mut R, context: impl FnOnce() -> AttemptContext);
 
+    /// The function that changes the request of the attempts after an outcome.
+    #[doc(hidden)]
+    type Next: NextRequest<R, Out>;
+
     /// Changes the request of the attempts after this outcome.
     #[doc(hidden)]
     fn next_request(&self, request: &mut R, outcome: &Out);
@@ -150,6 +162,7 @@ where
     N: NextRequest<R, Out>,
     H: HooksOf<Out>,
 {
+    type Next = N;
     type Hooks = H;
 
     fn hooks(&self) -> &H {
@@ -168,27 +181,3 @@ where
         self.next.next_request(request, outcome);
     }
 }
-
-/// Requests that may have a [hedge](super::RetryLayer::hedge): those without
-/// [`next_request`](super::RetryLayer::next_request), [`on_retry`](super::RetryLayer::on_retry) and
-/// [`on_end`](super::RetryLayer::on_end). This trait is sealed.
-///
-/// ```
-/// use retry_core::Hedge;
-/// use retry_tower::{MayBeHedged, RetryLayer};
-///
-/// static READS: Hedge = Hedge::p95();
-///
-/// /// Adds the same hedge to any layer.
-/// fn hedged<S, P, R: MayBeHedged>(layer: RetryLayer<S, P, R>) -> impl Sized {
-///     layer.hedge(&READS)
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "a layer with `next_request`, `on_retry` or `on_end` can't have a hedge",
-    label = "remove this, or those functions",
-    note = "an `observer` gets the events of requests with a hedge, too"
-)]
-pub trait MayBeHedged: sealed::Sealed {}
-
-impl<C, A> MayBeHedged for Requests<C, A, Same> {}

@@ -1,15 +1,11 @@
 //! The service that a layer makes.
 
 use super::{HooksOf, OnEnd, OnRetry, PolicyOf, RequestsOf, ResponseFuture, Settings, StrategyOf, TimeOf};
+use retry_core::drive::OperationBuilder;
 use retry_core::retry::OptionalObserver;
 use std::mem;
 use std::task::{Context, Poll};
 use tower_service::Service;
-
-type HooksFor<R, Req, Svc> = <R as RequestsOf<Req, OutcomeOf<Req, Svc>>>::Hooks;
-type OutcomeOf<Req, Svc> = Result<<Svc as Service<Req>>::Response, <Svc as Service<Req>>::Error>;
-type OnRetryOf<R, Req, Svc> = <HooksFor<R, Req, Svc> as HooksOf<OutcomeOf<Req, Svc>>>::OnRetry;
-type OnEndOf<R, Req, Svc> = <HooksFor<R, Req, Svc> as HooksOf<OutcomeOf<Req, Svc>>>::OnEnd;
 
 /// A service that retries the requests of its inner service. [`RetryLayer`](super::RetryLayer) makes it.
 #[derive(Clone, Debug)]
@@ -52,11 +48,15 @@ where
     fn call(&mut self, request: Req) -> Self::Future {
         let (policy, operation) = self.settings.of_request(&request);
         let requests = self.settings.requests.clone();
-        // The time is read, and failures are kept, only for hooks.
-        let operation =
-            if <OnEndOf<R, Req, Svc> as OnEnd<_>>::IS_SET { operation } else { operation.without_elapsed() };
-        let keeps = <OnRetryOf<R, Req, Svc> as OnRetry<_>>::IS_SET;
-        let operation = if keeps { operation.with_failures() } else { operation };
+        let operation = for_hooks::<R::Hooks, _, _, _, _>(operation);
         ResponseFuture::new(self.take_ready(), request, (policy, requests), operation)
     }
+}
+
+/// Lets an operation read the time, and keep failures, only for hooks.
+pub(super) fn for_hooks<H: HooksOf<Out>, Out, S, C, O>(
+    operation: OperationBuilder<S, C, O>,
+) -> OperationBuilder<S, C, O> {
+    let operation = if H::OnEnd::IS_SET { operation } else { operation.without_elapsed() };
+    if H::OnRetry::IS_SET { operation.with_failures() } else { operation }
 }

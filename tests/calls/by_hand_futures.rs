@@ -248,9 +248,14 @@ async fn an_operation_that_is_driven_by_hand_can_have_a_hedge() {
         (true, &[(300, SAFE), (10, SAFE), (9000, Ok(9))], SAFE, 4000, 3),
     ] {
         let (strategy, started, made) = (standard(), Instant::now(), Cell::new(0));
-        let attempts = Timed { policy: StandardRetryPolicy::new().idempotent(true), plan, made: &made, permits };
+        let mut attempts = Timed { policy: StandardRetryPolicy::new().idempotent(true), plan, made: &made, permits };
         let operation = Operation::builder(&strategy, "get").clock(TokioTimer).max_time(secs(4)).begin();
-        assert_eq!(operation.race(&AFTER, attempts).await, outcome);
+        let (got, ended) = operation.race(&AFTER, &mut attempts).await;
+        assert_eq!(got, outcome);
+        let (reason, limit) =
+            if time == 4000 { (Some(RetryError::MaxTime), Some(TimeLimit::Operation)) } else { (None, None) };
+        assert_eq!((ended.attempts as usize, ended.reason, ended.elapsed), (calls, reason, millis(time)));
+        assert_eq!(ended.timed_out.map(|timed_out| timed_out.limit()), limit);
         assert_eq!((started.elapsed(), made.get()), (millis(time), calls));
     }
 }
@@ -261,8 +266,8 @@ async fn a_race_that_is_dropped_before_its_first_attempt_is_sent_gives_the_token
     static AFTER: Hedge = Hedge::after(millis(100));
 
     let (strategy, made) = (Recorder::new().waiting([secs(1)]), Cell::new(0));
-    let attempts = Timed { policy: StandardRetryPolicy::new(), plan: &[(0, Ok(1))], made: &made, permits: true };
-    let mut race = Box::pin(Operation::builder(&strategy, "get").clock(TokioTimer).begin().race(&AFTER, attempts));
+    let mut attempts = Timed { policy: StandardRetryPolicy::new(), plan: &[(0, Ok(1))], made: &made, permits: true };
+    let mut race = Box::pin(Operation::builder(&strategy, "get").clock(TokioTimer).begin().race(&AFTER, &mut attempts));
     crate::support::poll_once(race.as_mut());
     drop(race);
     assert_eq!((made.get(), strategy.calls().last()), (0, Some(&"release")));
@@ -275,9 +280,9 @@ async fn a_hedge_of_a_race_has_the_weight_of_its_operation() {
     static SCALES: LimitedRetryStrategy<Scales> = Scales::strategy();
 
     let plan = &[(1000, Ok(1)), (30, Ok(2))];
-    let attempts = Timed { policy: StandardRetryPolicy::new(), plan, made: &Cell::new(0), permits: true };
+    let mut attempts = Timed { policy: StandardRetryPolicy::new(), plan, made: &Cell::new(0), permits: true };
     let operation = Operation::builder(&SCALES, "get").clock(TokioTimer).weight(9).begin();
-    assert_eq!(operation.race(&AFTER, attempts).await, Ok(2));
+    assert_eq!(operation.race(&AFTER, &mut attempts).await.0, Ok(2));
     assert_eq!(SCALES.limiter().take(), ["weighs 9", "weighs 9", "succeeded"]);
 }
 
@@ -328,7 +333,7 @@ async fn a_race_records_no_progress_of_an_attempt_that_was_not_sent() {
 
     let strategy = Recorder::new().refusing_retries(RetryError::QuotaExhausted);
     let operation = Operation::builder(&strategy, "get").clock(TokioTimer).begin();
-    assert_eq!(operation.race(&AFTER, Unsent(ByProgress)).await, SAFE);
+    assert_eq!(operation.race(&AFTER, &mut Unsent(ByProgress)).await.0, SAFE);
     assert_eq!(strategy.calls(), ["initial", "ready", "refresh"]);
 }
 

@@ -5,18 +5,20 @@ use crate::support::{Failed, millis, secs};
 use ::tower::limit::ConcurrencyLimit;
 use ::tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 use retry_core::{
-    AttemptContext, Event, EventKind, Hedge, Observer, RetryDirective, RetryInfo, RetryQuota, StandardRetryPolicy,
-    StandardRetryStrategy, TimedOut, TokioTimer, policy_fn,
+    AttemptContext, Event, EventKind, Hedge, Observer, Report, RetryDirective, RetryError, RetryInfo, RetryQuota,
+    StandardRetryPolicy, StandardRetryStrategy, TimedOut, TokioTimer, policy_fn,
 };
 use retry_tower::{HedgedFuture, RetryLayer};
 use std::convert::Infallible;
 use std::future::ready;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use tokio::task::JoinError;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 type Outcome = Result<u32, Failed>;
@@ -145,6 +147,74 @@ async fn only_the_requests_that_the_function_chooses_have_a_hedge() {
         stack.ready().await.unwrap().call(request).await.unwrap();
         assert_eq!(server.calls(), calls);
     }
+}
+
+/// What the functions of a layer got: outcomes with names of events, and the end.
+#[derive(Default)]
+struct Hooked {
+    failures: Mutex<Vec<(Outcome, &'static str, u32)>>,
+    ends: Mutex<Vec<End>>,
+}
+
+/// The outcome of a request, its attempts, its reason and its time.
+type End = (Outcome, u32, Option<RetryError>, Duration);
+
+/// Sends request 1 with a hedge through a layer with all functions, of which `next_request` adds 10. Returns the outcome, the requests that
+/// the server got, the quota, and what the functions got.
+async fn hooked(
+    plan: impl IntoIterator<Item = (u64, Outcome)>,
+    flow: impl Fn() -> ControlFlow<()> + Clone + Send + 'static,
+) -> (Result<Outcome, JoinError>, Vec<u32>, u32, Arc<Hooked>) {
+    let (server, strategy, hooked) = (Server::new(plan), Arc::new(standard()), Arc::new(Hooked::default()));
+    let (failures, ends) = (Arc::clone(&hooked), Arc::clone(&hooked));
+    let layer = RetryLayer::new(Arc::clone(&strategy))
+        .idempotent(true)
+        .on_retry(move |outcome: &Outcome, event: &Event| {
+            failures.failures.lock().unwrap().push((*outcome, event.kind.as_str(), event.attempt));
+            flow()
+        })
+        .on_end(move |end: &Report<&Outcome>| {
+            ends.ends.lock().unwrap().push((*end.outcome, end.attempts, end.reason, end.elapsed));
+        })
+        .next_request(|request: &mut u32, _: &Outcome| *request += 10)
+        .hedge(&AFTER);
+    let outcome = tokio::spawn(layer.layer(server.clone()).call(1)).await;
+    let requests = server.state.attempts.lock().unwrap().clone();
+    (outcome, requests, strategy.quota().available(), hooked)
+}
+
+// Rules W9, W11, W12, V7.
+#[tokio::test(start_paused = true)]
+async fn the_functions_of_a_layer_get_what_becomes_of_a_request_with_a_hedge() {
+    let (safe, fatal) = (Err(Failed::SAFE), Err(Failed::FATAL));
+    // A hedge that wins is not a failure, and neither is the attempt that ends first while the other one runs.
+    let (outcome, requests, _, hooked_with) = hooked([(200, safe), (400, Ok(7))], || ControlFlow::Continue(())).await;
+    assert_eq!((outcome.unwrap(), requests), (Ok(7), vec![1, 1]));
+    assert_eq!(*hooked_with.failures.lock().unwrap(), []);
+    assert_eq!(*hooked_with.ends.lock().unwrap(), [(Ok(7), 2, None, millis(500))]);
+    // If both fail, they are one failure, and the retry gets the request that was changed once.
+    let plan = [(300, safe), (10, safe), (0, fatal)];
+    let (outcome, requests, _, hooked_with) = hooked(plan, || ControlFlow::Continue(())).await;
+    assert_eq!((outcome.unwrap(), requests), (fatal, vec![1, 1, 11]));
+    assert_eq!(*hooked_with.failures.lock().unwrap(), [(safe, "retry_scheduled", 2), (fatal, "stopped", 3)]);
+    let reason = Some(RetryError::NotRetryable);
+    assert_eq!(*hooked_with.ends.lock().unwrap(), [(fatal, 3, reason, millis(2300))]);
+}
+
+// Rules W12, O21, V8.
+#[tokio::test(start_paused = true)]
+async fn on_retry_can_end_a_request_with_a_hedge_and_gets_the_retry_paid_back() {
+    let safe = Err(Failed::SAFE);
+    let plan = [(300, safe), (10, safe)];
+    let (outcome, requests, quota, hooked_with) = hooked(plan, || ControlFlow::Break(())).await;
+    assert_eq!((outcome.unwrap(), requests, quota), (safe, vec![1, 1], 495));
+    assert_eq!(*hooked_with.failures.lock().unwrap(), [(safe, "retry_scheduled", 2)]);
+    assert_eq!(*hooked_with.ends.lock().unwrap(), [(safe, 2, Some(RetryError::GivenUp), millis(300))]);
+    // So does a panic.
+    let (outcome, requests, quota, hooked_with) = hooked(plan, || panic!("on_retry")).await;
+    assert!(outcome.unwrap_err().is_panic());
+    assert_eq!((requests, quota), (vec![1, 1], 495));
+    assert_eq!(*hooked_with.ends.lock().unwrap(), []);
 }
 
 // Rules W9, V13.

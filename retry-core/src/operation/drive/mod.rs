@@ -37,6 +37,7 @@
 //!     }
 //! }
 //!
+//! # #[cfg(feature = "test")]
 //! # let _test = retry_core::test::begin();
 //! let waker = Waker::from(Arc::new(Unpark(thread::current())));
 //! let mut operation = Operation::builder(&STORE, "download").begin();
@@ -108,6 +109,7 @@
 //!     }
 //! }
 //! # }
+//! # #[cfg(feature = "test")]
 //! # let _test = retry_core::test::begin();
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 //! # assert_eq!(runtime.block_on(example()), Some(Ok(7)));
@@ -387,18 +389,26 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     ///
     /// No failure is kept for it, so a hook that ends the operation is not called again. After the end, this returns how it ended.
     pub fn give_up(&mut self) -> Ended {
-        let progress = match self.stage {
+        let is_sent = match self.stage {
             Stage::Ended(ended) => return ended,
-            Stage::Attempt { is_sent: true, .. } => self.state.token.progress(),
-            Stage::Attempt { is_sent: false, .. } | Stage::Waiting(_) => {
-                let unsent = self.state.token.unsent(|| self.surroundings.clock.now());
-                self.state.release(self.surroundings.call());
-                unsent
-            }
+            Stage::Attempt { is_sent, .. } => is_sent,
+            Stage::Waiting(_) => false,
+        };
+        let decision = self.given_up(is_sent);
+        self.end(decision, None)
+    }
+
+    fn given_up(&mut self, is_sent: bool) -> Decision {
+        let progress = if is_sent {
+            self.state.token.progress()
+        } else {
+            let unsent = self.state.token.unsent(|| self.surroundings.clock.now());
+            self.state.release(self.surroundings.call());
+            unsent
         };
         let error_type = self.previous_failure.and_then(|failure| failure.error_type());
         let reason = self.state.give_up(self.surroundings.call(), error_type, progress.attempts);
-        self.end(Decision::Stop { progress, reason: Some(reason) }, None)
+        Decision::Stop { progress, reason: Some(reason) }
     }
 
     /// Says that the attempt took as long as [`Next::Attempt`] allows, so that the driver has dropped it.
@@ -436,12 +446,17 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
             Decision::Stop { progress, reason } => (progress.attempts, progress.waited(), reason),
             Decision::Retry => (self.state.attempts(), Duration::ZERO, None),
         };
-        let elapsed = self.started.map(|started| self.surroundings.clock.now().saturating_since(started));
-        let elapsed = elapsed.unwrap_or_default();
+        let elapsed = self.elapsed();
         let supersedes_last = timed_out.is_some_and(|cut| self.state.limits.supersedes_last(cut));
         let ended = Ended { attempts, reason, elapsed, waited, timed_out, supersedes_last };
         self.stage = Stage::Ended(ended);
         ended
+    }
+
+    /// Returns the time since the beginning, if it was read.
+    fn elapsed(&self) -> Duration {
+        let elapsed = self.started.map(|started| self.surroundings.clock.now().saturating_since(started));
+        elapsed.unwrap_or_default()
     }
 }
 

@@ -1,11 +1,14 @@
 //! Operations with a hedge.
 
-use super::by_hand::ByHand;
-use super::{Limits, Operation, Stage};
+use super::by_hand::{ByHand, Keeping};
+use super::{Ended, Limits, Operation, Stage};
 use crate::hedge::Hedge;
-use crate::observe::NoHedge;
+use crate::observe::{Event, NoHedge};
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::{AttemptContext, Decision, OptionalObserver, Outcome as Explored, RunningLimits, textual};
+use crate::operation::{
+    AttemptContext, Decision, End, OptionalObserver, Outcome as Explored, ReleaseGuard, RunningLimits, explored,
+    textual,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{Failure, RetryStrategy};
 use crate::support::KeptOutcome;
@@ -53,39 +56,51 @@ pub trait HedgedAttempts {
     /// Returns the outcome of an attempt that was cut, or of an operation whose time was over before its first attempt. Only the
     /// attempts of an operation without time limits and without a [`Stop`](crate::Stop) may return `None`.
     fn timed_out(&mut self, timed_out: TimedOut) -> Option<Self::Outcome>;
+
+    /// Called after each failure, with the outcome and the event that [`Operation::take_failure`] describes, and only after
+    /// [`with_failures`](super::OperationBuilder::with_failures). `Break` ends the operation with this outcome in place of the retry. If
+    /// both attempts of a race fail, they are one failure. The default does nothing.
+    fn on_retry(&mut self, outcome: &Self::Outcome, event: &Event) -> ControlFlow<()> {
+        let _ = (outcome, event);
+        ControlFlow::Continue(())
+    }
 }
 
 impl<S: RetryStrategy, C: Timer, O: OptionalObserver> Operation<S, C, O> {
     /// Drives the operation to its end, with a hedge beside its first attempt; see [`Retry::hedge`](crate::Retry::hedge). Returns the last
-    /// outcome.
+    /// outcome, and how the operation ended.
     ///
     /// Call this on an operation that has just begun. If the future is dropped, the token of an attempt that was not
     /// [sent](HedgedAttempts::is_sent) is released.
-    pub async fn race<A: HedgedAttempts>(self, hedge: &'static Hedge, attempts: A) -> A::Outcome {
-        let mut racing = Racing { operation: self, attempts, permit: None };
-        let attempt = |racing: &mut Racing<S, C, O, A>, number, time_left| {
+    pub async fn race<A: HedgedAttempts>(self, hedge: &'static Hedge, attempts: &mut A) -> (A::Outcome, Ended) {
+        let mut racing = Racing { operation: self, attempts, permit: None, timed_out: None };
+        let attempt = |racing: &mut Racing<'_, S, C, O, A>, number, time_left| {
             let Racing { operation, attempts, .. } = racing;
             attempts.attempt(&|| operation.context_of(number, time_left))
         };
-        hedging::drive(&mut racing, &mut None, hedge, attempt).await.outcome
+        let End { outcome, attempts, waited, reason } = hedging::drive(&mut racing, &mut None, hedge, attempt).await;
+        let (elapsed, timed_out) = (racing.operation.elapsed(), racing.timed_out);
+        (outcome, Ended { attempts, reason, elapsed, waited, timed_out, supersedes_last: false })
     }
 }
 
 /// An operation that a race drives.
-struct Racing<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> {
+struct Racing<'a, S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> {
     operation: Operation<S, C, O>,
-    attempts: A,
+    attempts: &'a mut A,
     /// The permit of a hedge that was bought.
     permit: Option<A::Permit>,
+    /// The limit that has ended the operation.
+    timed_out: Option<TimedOut>,
 }
 
-impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Racing<S, C, O, A> {
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Racing<'_, S, C, O, A> {
     fn driver(&self) -> ByHand {
         ByHand { was_sent: self.attempts.is_sent(), is_repeatable: self.attempts.is_repeatable() }
     }
 }
 
-impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop for Racing<S, C, O, A> {
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop for Racing<'_, S, C, O, A> {
     fn drop(&mut self) {
         let ByHand { was_sent: is_sent, is_repeatable } = self.driver();
         self.operation.stage = Stage::Attempt { cut: None, is_sent, is_repeatable };
@@ -93,7 +108,7 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop fo
 }
 
 impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S, C, Limits, O, A::Outcome>
-    for Racing<S, C, O, A>
+    for Racing<'_, S, C, O, A>
 {
     fn parts(&mut self) -> Parts<'_, S, C, Limits, O> {
         (self.operation.surroundings.call(), &mut self.operation.state)
@@ -121,6 +136,7 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
             return self.attempts.timed_out(cut).map(ControlFlow::Continue);
         }
         let cut = if self.attempts.is_sent() { cut } else { cut.before_attempt() };
+        self.timed_out = Some(cut);
         let last = last.take().filter(|_| !self.operation.state.limits.supersedes_last(cut));
         last.or_else(|| self.attempts.timed_out(cut)).map(ControlFlow::Break)
     }
@@ -140,9 +156,22 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         outcome: &Explored<A::Outcome>,
         _: &impl KeptOutcome<A::Outcome>,
     ) -> Decision {
-        let driver = textual(self.driver(), self.attempts.policy(), outcome);
-        let Operation { state, surroundings, previous_failure, .. } = &mut self.operation;
+        let (attempt, beginning) = (self.driver(), self.operation.beginning());
+        let Operation { state, surroundings, previous_failure, failure, .. } = &mut self.operation;
         *previous_failure = directive.map(Failure::from_directive).or(*previous_failure);
-        state.settle_or_end(surroundings.call(), directive, driver)
+        let driver = textual(Keeping { attempt, beginning, failure }, self.attempts.policy(), outcome);
+        let decision = state.settle_or_end(surroundings.call(), directive, driver);
+        let (Some(event), Some(outcome)) = (self.operation.take_failure(), explored::value(outcome)) else {
+            return decision;
+        };
+        let Operation { state, surroundings, .. } = &mut self.operation;
+        // A panic gives back what was paid for the retry.
+        let guard = ReleaseGuard::new(&mut state.token, &surroundings.strategy);
+        let flow = self.attempts.on_retry(outcome, &event);
+        guard.disarm();
+        match decision {
+            Decision::Retry if flow.is_break() => self.operation.given_up(false),
+            Decision::Retry | Decision::Stop { .. } => decision,
+        }
     }
 }
