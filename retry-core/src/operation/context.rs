@@ -84,6 +84,7 @@ impl AttemptContext {
     ///     if next == 0 { Err(NoAnswer) } else { Ok(url) }
     /// }
     ///
+    /// # #[cfg(feature = "test")]
     /// # let _test = retry_core::test::begin();
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     /// # runtime.block_on(async {
@@ -121,6 +122,7 @@ impl AttemptContext {
     ///     Ok(url.to_owned())
     /// }
     ///
+    /// # #[cfg(feature = "test")]
     /// # let _test = retry_core::test::begin().hedges();
     /// # let mut runtime = tokio::runtime::Builder::new_current_thread();
     /// # runtime.enable_time().start_paused(true).build().unwrap().block_on(async {

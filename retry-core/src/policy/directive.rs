@@ -181,6 +181,7 @@ impl RetryDirective {
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # #[cfg(feature = "test")]
     /// # let _test = retry_core::test::begin();
     /// let mut entries = (1..=9).collect();
     /// assert!(put(&mut entries).await.is_ok() && entries.is_empty());
