@@ -93,11 +93,11 @@ where
 {
     let on_retry = beginning.map(|beginning| (beginning, on_retry));
     let weight = race.weight();
-    race.proceed(&mut Function { call, operation, weight, evaluate, context, on_retry, out_of_time }, last, raced)
+    race.proceed(&mut HedgedFunction { call, operation, weight, evaluate, context, on_retry, out_of_time }, last, raced)
 }
 
 /// A function with a hedge, for one step.
-struct Function<'a, S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, E, N, M> {
+struct HedgedFunction<'a, S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, E, N, M> {
     call: Call<'a, S, T, O>,
     operation: &'a mut StateOf<S, L, O>,
     weight: Option<u32>,
@@ -107,7 +107,7 @@ struct Function<'a, S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver, 
     out_of_time: M,
 }
 
-impl<S, T, L, O, R, E, N, M> Form<S, T, L, O, R> for Function<'_, S, T, L, O, E, N, M>
+impl<S, T, L, O, R, E, N, M> Form<S, T, L, O, R> for HedgedFunction<'_, S, T, L, O, E, N, M>
 where
     S: RetryStrategy,
     T: Timer + Copy,

@@ -100,10 +100,10 @@ where
 ///
 /// let error = std::io::Error::other(Answered { status: 502 });
 /// let error: Box<dyn Error + Send + Sync> = Box::new(error);
-/// let verdict = chain::first_known(&error, |link| {
+/// let classification = chain::first_known(&error, |link| {
 ///     link.downcast_ref::<Answered>().map(|answered| http::status(answered.status))
 /// });
-/// assert_eq!(verdict, Some(http::status(502)));
+/// assert_eq!(classification, Some(http::status(502)));
 /// ```
 pub fn first_known<E, K>(
     error: &E,

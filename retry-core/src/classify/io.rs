@@ -64,7 +64,7 @@ pub fn known(error: &std::io::Error) -> Option<Classification> {
 /// use std::io::ErrorKind;
 ///
 /// let cut_short = io::known_kind(ErrorKind::UnexpectedEof);
-/// assert_eq!(cut_short.map(|verdict| verdict.is_retry_safe()), Some(RetrySafety::Maybe));
+/// assert_eq!(cut_short.map(|found| found.is_retry_safe()), Some(RetrySafety::Maybe));
 /// assert_eq!(io::known_kind(ErrorKind::NotFound), None);
 /// ```
 pub const fn known_kind(kind: ErrorKind) -> Option<Classification> {

@@ -32,7 +32,7 @@
 //! fn classify(status: u16, code: Option<&str>, wait: Option<Duration>) -> StoreError {
 //!     let known = code.and_then(aws::known_code);
 //!     StoreError::Answer(match known {
-//!         Some(verdict) => verdict.with_retry_after(wait),
+//!         Some(classification) => classification.with_retry_after(wait),
 //!         None => http::status_with(status, wait),
 //!     })
 //! }
@@ -46,21 +46,21 @@
 //! struct Disconnected(std::io::Error);
 //!
 //! impl Disconnected {
-//!     fn verdict(&self) -> Classification {
+//!     fn classification(&self) -> Classification {
 //!         io::known(&self.0).unwrap_or(Classification::new(RetrySafety::No))
 //!     }
 //! }
 //! impl ErrorInfo for Disconnected {
 //!     fn fault(&self) -> ErrorFault {
-//!         self.verdict().fault()
+//!         self.classification().fault()
 //!     }
 //! }
 //! impl RetryInfo for Disconnected {
 //!     fn is_retry_safe(&self) -> RetrySafety {
-//!         self.verdict().is_retry_safe()
+//!         self.classification().is_retry_safe()
 //!     }
 //!     fn is_timeout(&self) -> bool {
-//!         self.verdict().is_timeout()
+//!         self.classification().is_timeout()
 //!     }
 //! }
 //!

@@ -12,7 +12,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Lets the strategy record the progress of an attempt that failed. Attempts, backoff and payments count from here. Called before the
     /// attempt is settled.
     #[cold]
-    pub(super) fn progress<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) {
+    pub(super) fn record_progress<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) {
         self.tell(&operation.observed, Level::Debug, operation.attempts(), || EventKind::Progressed);
         if operation.is_unmade {
             self.strategy.record_first_success(&Success::default(), &self.clock());

@@ -14,22 +14,22 @@ pub(super) enum TokenState<K> {
     /// The token was given back to the strategy, or was never made.
     Returned,
     /// The token was released because its attempt was not sent.
-    Unsent(Progress),
+    Unsent(Tally),
     /// The service did not recover while the operation waited for it. The token was released.
-    NoRecovery(Progress),
+    NoRecovery(Tally),
 }
 
-/// What an operation has done so far.
+/// The attempts that an operation has made, and the time for which it has waited.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Tally {
     /// The number of attempts, including the current one.
     pub(super) attempts: u32,
     /// The time for which the operation has waited for the service, in milliseconds, because a `Duration` would make tokens larger. The
-    /// highest bit is that of a [long poll](Progress::is_long_poll): a separate flag would make each success longer.
+    /// highest bit is that of a [long poll](Tally::is_long_poll): a separate flag would make each success longer.
     waited: u32,
 }
 
-impl Progress {
+impl Tally {
     #[inline]
     pub(super) const fn without_waiting(attempts: u32) -> Self {
         Self { attempts, waited: 0 }
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-/// The bit of a long poll in [`Progress`].
+/// The bit of a long poll in [`Tally`].
 const LONG_POLL: u32 = 1 << 31;
 
 #[inline]
@@ -87,19 +87,19 @@ impl<K: RetryToken> TokenState<K> {
 
     /// Returns what the operation has done so far, with the attempt that the token is for.
     #[inline]
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn tally(&self) -> Tally {
         match self {
-            Self::Held(token) => Progress::of(token),
-            Self::Refused | Self::Returned => Progress::without_waiting(1),
-            Self::Unsent(progress) | Self::NoRecovery(progress) => *progress,
+            Self::Held(token) => Tally::of(token),
+            Self::Refused | Self::Returned => Tally::without_waiting(1),
+            Self::Unsent(tally) | Self::NoRecovery(tally) => *tally,
         }
     }
 
     /// Returns what the operation has done so far, without the attempt that the token is for, which is not sent.
-    pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Progress {
+    pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Tally {
         match self {
-            Self::Held(token) => Progress::unsent(token, now()),
-            _ => Progress::without_waiting(0),
+            Self::Held(token) => Tally::unsent(token, now()),
+            _ => Tally::without_waiting(0),
         }
     }
 
@@ -109,7 +109,7 @@ impl<K: RetryToken> TokenState<K> {
         match self {
             Self::Held(token) => token.attempt(),
             Self::Refused | Self::Returned => 1,
-            Self::Unsent(progress) | Self::NoRecovery(progress) => progress.attempts,
+            Self::Unsent(tally) | Self::NoRecovery(tally) => tally.attempts,
         }
     }
 }

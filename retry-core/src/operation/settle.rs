@@ -1,7 +1,7 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
 use super::driver::{Driver, Plain, with_text};
-use super::release::{Progress, ReleaseGuard, TokenState};
+use super::release::{ReleaseGuard, Tally, TokenState};
 use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
@@ -17,7 +17,7 @@ pub(crate) enum Decision {
     Retry,
     /// The outcome is final.
     Stop {
-        progress: Progress,
+        tally: Tally,
         /// The reason why there is no further attempt; `None` after a success.
         reason: Option<RetryError>,
     },
@@ -81,10 +81,10 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             RetryDirective::Succeed { .. } => self.succeed_unsent(call),
             // By reference, so that a success does not write a directive to memory.
             directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
-                let progress = self.token.progress();
+                let tally = self.token.tally();
                 match self.fail(call, &directive, driver) {
                     Ok(()) => Decision::Retry,
-                    Err(reason) => Decision::Stop { progress, reason: Some(reason) },
+                    Err(reason) => Decision::Stop { tally, reason: Some(reason) },
                 }
             }
         }
@@ -110,16 +110,16 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        let (progress, recorded) = if self.is_unmade {
+        let (tally, recorded) = if self.is_unmade {
             call.strategy.record_first_success(&success, &call.clock());
-            (Progress::without_waiting(1), true)
+            (Tally::without_waiting(1), true)
         } else if let TokenState::Held(token) = self.token.take() {
-            (Progress::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
+            (Tally::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
         } else {
-            (Progress::without_waiting(1), false)
+            (Tally::without_waiting(1), false)
         };
-        self.tell_success(call, progress.attempts, recorded);
-        Decision::Stop { progress, reason: None }
+        self.tell_success(call, tally.attempts, recorded);
+        Decision::Stop { tally, reason: None }
     }
 
     /// Settles a success of an attempt that was not sent. The service was not called, so there is nothing to record.
@@ -128,10 +128,10 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
     ) -> Decision {
-        let progress = self.token.progress();
+        let tally = self.token.tally();
         self.release(call);
-        self.tell_success(call, progress.attempts, false);
-        Decision::Stop { progress, reason: None }
+        self.tell_success(call, tally.attempts, false);
+        Decision::Stop { tally, reason: None }
     }
 
     /// Lets the strategy decide on a failure. Returns the reason if no attempt follows.
@@ -221,18 +221,18 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         call: Call<'_, S, T, O>,
         driver: impl Driver,
     ) -> Decision {
-        let (progress, was_sent) = (self.token.progress(), driver.was_sent());
+        let (tally, was_sent) = (self.token.tally(), driver.was_sent());
         let reason = match self.token {
-            TokenState::NoRecovery(progress) if progress.is_long_poll() => RetryError::QuotaExhausted,
+            TokenState::NoRecovery(tally) if tally.is_long_poll() => RetryError::QuotaExhausted,
             TokenState::NoRecovery(_) => RetryError::NoRecovery,
             _ => self.limits.reason(),
         };
         // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
-        let reason = self.stop(call, None, progress.attempts, reason, driver);
+        let reason = self.stop(call, None, tally.attempts, reason, driver);
         if !was_sent {
             self.release(call);
         }
-        Decision::Stop { progress, reason: Some(reason) }
+        Decision::Stop { tally, reason: Some(reason) }
     }
 
     /// Ends an operation whose attempt was cut, and returns its outcome; otherwise returns the outcome of the attempt.
@@ -278,8 +278,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         outcome: Outcome<R>,
     ) -> ControlFlow<End<R>> {
         match decision {
-            Decision::Stop { progress, reason } => {
-                let (attempts, waited) = (progress.attempts, progress.waited());
+            Decision::Stop { tally, reason } => {
+                let (attempts, waited) = (tally.attempts, tally.waited());
                 ControlFlow::Break(End { outcome: explored::last(outcome), attempts, waited, reason })
             }
             Decision::Retry => {

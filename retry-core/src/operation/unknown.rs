@@ -28,7 +28,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> RetryDirective {
         let directive = self.evaluate_only(operation, policy, outcome);
         if policy.__may_progress() && directive.has_progressed() {
-            self.progress(operation);
+            self.record_progress(operation);
         }
         directive
     }

@@ -1,7 +1,7 @@
 //! The waits before an attempt: the token's delay, which is slept once, and the waits for a limiter.
 
 use super::record::SkippedWait;
-use super::release::{Progress, ReleaseGuard, TokenState};
+use super::release::{ReleaseGuard, Tally, TokenState};
 use super::{Call, OptionalObserver, RunningLimits, State, StateOf, Stop};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
@@ -190,7 +190,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
                     guard.end(move || self.clock().now());
-                    operation.record.waited(operation.token.progress().waited());
+                    operation.record.waited(operation.token.tally().waited());
                     return None;
                 }
                 Ready::Now | Ready::After(_) | Ready::Queued { .. } | Ready::Stop if waits => {
@@ -266,13 +266,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.is_stopped() => {
                 guard.end(move || self.clock().now());
-                operation.record.waited(operation.token.progress().waited());
+                operation.record.waited(operation.token.tally().waited());
                 None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
                 guard.give_up(move || self.clock().now());
-                operation.record.waited(operation.token.progress().waited());
+                operation.record.waited(operation.token.tally().waited());
                 None
             }
         }
@@ -329,7 +329,7 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
         self.release(TokenState::NoRecovery, now);
     }
 
-    fn release(self, state: impl FnOnce(Progress) -> TokenState<S::Token>, now: impl FnOnce() -> Timestamp) {
+    fn release(self, state: impl FnOnce(Tally) -> TokenState<S::Token>, now: impl FnOnce() -> Timestamp) {
         let unsent = self.token.unsent(now);
         if let TokenState::Held(token) = mem::replace(self.token, state(unsent)) {
             self.strategy.release(token);

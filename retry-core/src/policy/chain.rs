@@ -205,7 +205,7 @@ impl<T, E: ErrorLike<K>, F: Fn(&E) -> Option<Classification>, K> RetryPolicy<Res
         match outcome {
             Ok(_) => RetryDirective::succeed(),
             Err(error) => match (self.known)(error) {
-                Some(verdict) => self.chain.standard.evaluate_error(&verdict),
+                Some(classification) => self.chain.standard.evaluate_error(&classification),
                 None => self.chain.evaluate_error(error),
             },
         }

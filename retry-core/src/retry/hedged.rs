@@ -107,35 +107,34 @@ where
     ) -> impl Future<Output = R> {
         async move {
             let hedge = self.hedge;
-            let (started, mut running) = self.begin(start);
-            let attempt = |running: &mut Running<S, F, P, T, O, L>, number, time_left| {
-                running.call.function.attempt.attempt(&running.state, number, time_left)
+            let (started, mut hedged) = self.begin(start);
+            let attempt = |hedged: &mut HedgedCall<S, F, P, T, O, L>, number, time_left| {
+                hedged.call.function.attempt.attempt(&hedged.state, number, time_left)
             };
-            let end =
-                hedging::drive(&mut running, &mut L::Running::kept_outcome::<_, S::Token>(), hedge, attempt).await;
-            conclude(started, &running.call.timer, end)
+            let end = hedging::drive(&mut hedged, &mut L::Running::kept_outcome::<_, S::Token>(), hedge, attempt).await;
+            conclude(started, &hedged.call.timer, end)
         }
     }
 
     /// Begins the operation. Not a part of the future, which would store each value twice.
-    fn begin<B>(self, start: impl Fn(&T) -> B) -> (B, Running<S, F, P, T, O, L>) {
+    fn begin<B>(self, start: impl Fn(&T) -> B) -> (B, HedgedCall<S, F, P, T, O, L>) {
         let call = self.call;
         let started = start(&call.timer);
         let mut operation = call.call().begin(call.limits.running());
         operation.set_unlimited(call.function.unlimited);
         let state = F::State::begin(&operation, &call.timer);
-        (started, Running { call, operation, state })
+        (started, HedgedCall { call, operation, state })
     }
 }
 
 /// A call that has begun.
-struct Running<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L: TimeLimits> {
+struct HedgedCall<S: RetryStrategy, F: AsyncAttempts, P, T, O: OptionalObserver, L: TimeLimits> {
     call: Retry<S, F, P, T, O, L>,
     operation: StateOf<S, L::Running, O>,
     state: F::State,
 }
 
-impl<S, F, P, T, O, L> Form<S, T, L::Running, O, F::Outcome> for Running<S, F, P, T, O, L>
+impl<S, F, P, T, O, L> Form<S, T, L::Running, O, F::Outcome> for HedgedCall<S, F, P, T, O, L>
 where
     S: RetryStrategy,
     F: AsyncAttempts,

@@ -350,7 +350,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
             Stage::Ended(ended) => Settled::Done(ended),
             Stage::Attempt { is_sent, is_repeatable, .. } => {
                 if is_sent && directive.has_progressed() {
-                    self.surroundings.call().progress(&mut self.state);
+                    self.surroundings.call().record_progress(&mut self.state);
                 }
                 let attempt = ByHand { was_sent: is_sent, is_repeatable };
                 self.previous_failure = Some(Failure::from_directive(directive));
@@ -399,16 +399,16 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     }
 
     fn given_up(&mut self, is_sent: bool) -> Decision {
-        let progress = if is_sent {
-            self.state.token.progress()
+        let tally = if is_sent {
+            self.state.token.tally()
         } else {
             let unsent = self.state.token.unsent(|| self.surroundings.clock.now());
             self.state.release(self.surroundings.call());
             unsent
         };
         let error_type = self.previous_failure.and_then(|failure| failure.error_type());
-        let reason = self.state.give_up(self.surroundings.call(), error_type, progress.attempts);
-        Decision::Stop { progress, reason: Some(reason) }
+        let reason = self.state.give_up(self.surroundings.call(), error_type, tally.attempts);
+        Decision::Stop { tally, reason: Some(reason) }
     }
 
     /// Says that the attempt took as long as [`Next::Attempt`] allows, so that the driver has dropped it.
@@ -443,7 +443,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
 
     fn end(&mut self, decision: Decision, timed_out: Option<TimedOut>) -> Ended {
         let (attempts, waited, reason) = match decision {
-            Decision::Stop { progress, reason } => (progress.attempts, progress.waited(), reason),
+            Decision::Stop { tally, reason } => (tally.attempts, tally.waited(), reason),
             Decision::Retry => (self.state.attempts(), Duration::ZERO, None),
         };
         let elapsed = self.elapsed();

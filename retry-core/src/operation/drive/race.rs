@@ -73,19 +73,19 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver> Operation<S, C, O> {
     /// Call this on an operation that has just begun. If the future is dropped, the token of an attempt that was not
     /// [sent](HedgedAttempts::is_sent) is released.
     pub async fn race<A: HedgedAttempts>(self, hedge: &'static Hedge, attempts: &mut A) -> (A::Outcome, Ended) {
-        let mut racing = Racing { operation: self, attempts, permit: None, timed_out: None };
-        let attempt = |racing: &mut Racing<'_, S, C, O, A>, number, time_left| {
-            let Racing { operation, attempts, .. } = racing;
+        let mut hedged = HedgedOperation { operation: self, attempts, permit: None, timed_out: None };
+        let attempt = |hedged: &mut HedgedOperation<'_, S, C, O, A>, number, time_left| {
+            let HedgedOperation { operation, attempts, .. } = hedged;
             attempts.attempt(&|| operation.context_of(number, time_left))
         };
-        let End { outcome, attempts, waited, reason } = hedging::drive(&mut racing, &mut None, hedge, attempt).await;
-        let (elapsed, timed_out) = (racing.operation.elapsed(), racing.timed_out);
+        let End { outcome, attempts, waited, reason } = hedging::drive(&mut hedged, &mut None, hedge, attempt).await;
+        let (elapsed, timed_out) = (hedged.operation.elapsed(), hedged.timed_out);
         (outcome, Ended { attempts, reason, elapsed, waited, timed_out, supersedes_last: false })
     }
 }
 
-/// An operation that a race drives.
-struct Racing<'a, S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> {
+/// An operation with a hedge, which a race drives.
+struct HedgedOperation<'a, S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> {
     operation: Operation<S, C, O>,
     attempts: &'a mut A,
     /// The permit of a hedge that was bought.
@@ -94,13 +94,13 @@ struct Racing<'a, S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAtte
     timed_out: Option<TimedOut>,
 }
 
-impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Racing<'_, S, C, O, A> {
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> HedgedOperation<'_, S, C, O, A> {
     fn driver(&self) -> ByHand {
         ByHand { was_sent: self.attempts.is_sent(), is_repeatable: self.attempts.is_repeatable() }
     }
 }
 
-impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop for Racing<'_, S, C, O, A> {
+impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop for HedgedOperation<'_, S, C, O, A> {
     fn drop(&mut self) {
         let ByHand { was_sent: is_sent, is_repeatable } = self.driver();
         self.operation.stage = Stage::Attempt { cut: None, is_sent, is_repeatable };
@@ -108,7 +108,7 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Drop fo
 }
 
 impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S, C, Limits, O, A::Outcome>
-    for Racing<'_, S, C, O, A>
+    for HedgedOperation<'_, S, C, O, A>
 {
     fn parts(&mut self) -> Parts<'_, S, C, Limits, O> {
         (self.operation.surroundings.call(), &mut self.operation.state)
@@ -145,7 +145,7 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         let Operation { state, surroundings, .. } = &mut self.operation;
         let directive = surroundings.call().evaluate_only(state, self.attempts.policy(), outcome);
         if self.attempts.is_sent() && directive.has_progressed() {
-            surroundings.call().progress(state);
+            surroundings.call().record_progress(state);
         }
         directive
     }
