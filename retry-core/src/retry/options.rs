@@ -8,7 +8,7 @@ use crate::observe::{Event, Observer};
 use crate::operation::{Name, OnRetryOutput, Stop};
 use crate::policy::{StandardRetryPolicy, Usage};
 use crate::strategy::Weighted;
-use crate::support::InvalidSetting;
+use crate::support::{InvalidSetting, assert_attempts};
 use crate::time::deadline::AcceptedDeadline;
 use crate::time::{BlockingTimer, TimedOut, Timer};
 use std::borrow::Cow;
@@ -510,12 +510,10 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// retry(&STORE, || fetch()).max_attempts(2).run().await
     /// # }
     /// ```
+    #[track_caller]
     pub fn max_attempts(self, attempts: impl Into<Option<u32>>) -> Retry<S, F, P, T, O, L::AtMost> {
         let attempts = attempts.into();
-        assert!(
-            attempts != Some(0),
-            "invalid max_attempts: expected at least 1, since it counts the first attempt too"
-        );
+        assert_attempts(attempts.unwrap_or(1));
         self.at_most(attempts.and_then(NonZeroU32::new))
     }
 

@@ -46,6 +46,12 @@ impl InvalidSetting {
     }
 }
 
+/// Asserts that a `max_attempts` is not 0.
+#[track_caller]
+pub(crate) const fn assert_attempts(attempts: u32) {
+    assert!(attempts >= 1, "invalid max_attempts: expected at least 1, since it counts the first attempt too");
+}
+
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The value is quoted and escaped because it can be empty or contain line breaks.

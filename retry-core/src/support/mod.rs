@@ -14,6 +14,7 @@ pub(crate) mod sync;
 
 pub(crate) use forward::forwarding;
 pub use invalid_setting::InvalidSetting;
+pub(crate) use invalid_setting::assert_attempts;
 pub(crate) use kept_outcome::KeptInWait;
 pub use kept_outcome::KeptOutcome;
 pub use shared::Shared;

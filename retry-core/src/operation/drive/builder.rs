@@ -3,7 +3,7 @@
 use super::{Limits, Operation};
 use crate::operation::{Call, Limited, Name, OptionalObserver, SharedStop, TimeLimits, Unobserved};
 use crate::strategy::RetryStrategy;
-use crate::support::InvalidSetting;
+use crate::support::{InvalidSetting, assert_attempts};
 use crate::time::deadline::AcceptedDeadline;
 use crate::time::{Clock, StdTimer};
 use std::borrow::Cow;
@@ -69,12 +69,10 @@ impl<S, C, O> OperationBuilder<S, C, O> {
     ///
     /// Panics if the number is 0. For a number that is known only at run time, use
     /// [`try_max_attempts`](OperationBuilder::try_max_attempts).
+    #[track_caller]
     pub fn max_attempts(self, attempts: impl Into<Option<u32>>) -> Self {
         let attempts = attempts.into();
-        assert!(
-            attempts != Some(0),
-            "invalid max_attempts: expected at least 1, since it counts the first attempt too"
-        );
+        assert_attempts(attempts.unwrap_or(1));
         self.at_most(attempts.and_then(NonZeroU32::new))
     }
 

@@ -51,6 +51,7 @@ impl PatientRetryStrategy {
     ///
     /// Panics if the number is 0; in a `static` this is a compile error.
     #[must_use]
+    #[track_caller]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         let standard = self.take().max_attempts(max_attempts);
         self.put(standard)

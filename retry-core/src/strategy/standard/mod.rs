@@ -157,6 +157,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
     /// use [`try_max_attempts`](StandardRetryStrategy::try_max_attempts).
     #[must_use]
+    #[track_caller]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         self.settings = self.settings.max_attempts(max_attempts);
         self

@@ -1,7 +1,7 @@
 //! The settings of the standard strategy, except those of its backoff and its quota.
 
 use super::{HintJitter, HintLimit, Refund, RetryCosts};
-use crate::support::InvalidSetting;
+use crate::support::{InvalidSetting, assert_attempts};
 use std::time::Duration;
 
 /// The settings of a [`StandardRetryStrategy`](crate::StandardRetryStrategy), except those of its backoff and its
@@ -73,8 +73,9 @@ impl StandardRetrySettings {
     /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
     /// use [`try_max_attempts`](StandardRetrySettings::try_max_attempts).
     #[must_use]
+    #[track_caller]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-        assert!(max_attempts >= 1, "invalid max_attempts: expected at least 1, since it counts the first attempt too");
+        assert_attempts(max_attempts);
         self.max_attempts = max_attempts;
         self
     }
