@@ -42,12 +42,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
             standard = standard.enabled(false);
         }
         let standard = standard.map_quota(|mut of_code| {
-            if let Some(settings) = start.bucket.filter(|bucket| base.bucket != Some(*bucket)) {
-                settings.start(&mut of_code);
-            }
-            if let Some(section) = of_code.section().filter(|_| !start.values.is_empty()) {
-                section.set(&start.values);
-            }
+            start.start_quota(&mut of_code, &base);
             let evidence = (start.kind == Some(QuotaKind::Evidence)).then(EvidenceQuota::new);
             ConfiguredQuota { of_code, evidence, settings: LiveSettings::new(start) }
         });
@@ -157,6 +152,14 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// Returns the quota in use.
     fn used_quota(&self) -> &ConfiguredQuota<Q> {
         self.limited.standard().quota()
+    }
+
+    /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`](retry_core::StandardRetryStrategy::name).
+    #[must_use]
+    pub fn name(self, name: &'static str) -> Self {
+        let Self { limited, base } = self;
+        let (standard, limiter) = limited.into_parts();
+        Self { limited: LimitedRetryStrategy::with_limiter(standard.name(name), limiter), base }
     }
 
     /// Returns the current limit on sends per second, or `None` if sends are not limited: before the first throttling or the

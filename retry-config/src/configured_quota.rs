@@ -115,8 +115,8 @@ impl<Q: RetryQuota> RetryQuota for ConfiguredQuota<Q> {
 #[cfg(test)]
 mod tests {
     use super::ConfiguredQuota;
-    use crate::ConfigBase;
     use crate::live::LiveSettings;
+    use crate::parts::with_modes;
     use crate::resolved::Resolved;
     use retry_core::StandardRetryStrategy;
     use retry_core::policy::RetryErrorType;
@@ -239,8 +239,8 @@ mod tests {
 
     /// A quota with the refunds 6 and 8. The amounts that a strategy passes to it make no difference.
     fn quota(evidence: Option<EvidenceQuota>) -> ConfiguredQuota<Noting> {
-        let base = StandardRetryStrategy::new().refunds(6, Refund::Amount(8)).into_limited();
-        let (_, settings) = Resolved::of(base);
+        let base = StandardRetryStrategy::new().refunds(6, Refund::Amount(8));
+        let (_, settings) = Resolved::of(with_modes(base));
         ConfiguredQuota { of_code: Noting::default(), evidence, settings: LiveSettings::new(settings) }
     }
 

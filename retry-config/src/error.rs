@@ -98,7 +98,7 @@ pub(super) enum Problem {
 pub(super) struct Chosen {
     pub(super) key: &'static str,
     pub(super) value: String,
-    /// The part: `backoff`, `quota` or `limit`.
+    /// The part: `backoff`, `quota`, `limit` or `strategy`.
     pub(super) part: &'static str,
     /// The values that the configuration may have, if any.
     pub(super) expected: Option<&'static str>,
@@ -240,8 +240,8 @@ impl ConfigError {
         }
     }
 
-    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota` or `limit`,
-    /// or the section of an external part that the strategy does not have. It is `None` for other errors.
+    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota`, `limit` or
+    /// `strategy`, or the section of an external part that the strategy does not have. It is `None` for other errors.
     pub fn part(&self) -> Option<&'static str> {
         match &*self.problem {
             Problem::Chosen(chosen) => Some(chosen.part),

@@ -24,8 +24,12 @@ impl RetryConfig {
         let kind = self.set.quota_kind.or(base.kind);
         match key.split_once('.') {
             None if key == "mode" => {
-                let is_adaptive = base.chosen_mode.filter(|mode| self.contradicts(*mode))? == RetryMode::Adaptive;
-                Some(chosen("limit", Some(if is_adaptive { "adaptive or off" } else { "paced or off" })))
+                let (part, expected) = match base.chosen_mode.filter(|mode| self.contradicts(*mode))? {
+                    RetryMode::Adaptive => ("limit", "adaptive or off"),
+                    RetryMode::Paced => ("limit", "paced or off"),
+                    RetryMode::Standard | RetryMode::Off => ("strategy", "standard or off"),
+                };
+                Some(chosen(part, Some(expected)))
             }
             Some(("backoff", _)) if base.backoff.is_none() => Some(chosen("backoff", None)),
             Some(("quota", "kind")) if base.kind.is_none() => Some(chosen("quota", None)),
@@ -39,6 +43,7 @@ impl RetryConfig {
             Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
                 Some(chosen("quota", None))
             }
+            Some(("paced", _)) if base.chosen_mode == Some(RetryMode::Standard) => Some(chosen("strategy", None)),
             Some(("paced", _)) if base.pace.is_none() => Some(chosen("limit", None)),
             // With another mode that is written, the settings wait for a change to the mode `paced`.
             Some(("paced", _)) if base.chosen_mode.or(self.mode_setting()).is_none() => {

@@ -74,6 +74,7 @@ pub use scoped::ScopedRetryConfig;
 
 use keys::Settings;
 use origins::Origins;
+use parts::with_modes;
 use resolved::Resolved;
 use retry_core::InvalidSetting;
 use retry_core::strategy::StandardRetryStrategy;
@@ -269,9 +270,9 @@ impl RetryConfig {
     ///
     /// For a quota that learns whether retries help, set `quota.kind` to `evidence`, or use
     /// [`build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))`](Self::build_on). A retry that a quota can't pay for
-    /// ends its operation: only a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy), which has no such settings, lets it wait.
+    /// ends its operation: to let it wait, use [`build_on(PatientRetryStrategy::new())`](Self::build_on).
     pub fn build(&self) -> ConfiguredStrategy {
-        let (limited, base) = Resolved::of(StandardRetryStrategy::new().into_limited());
+        let (limited, base) = Resolved::of(with_modes(StandardRetryStrategy::new()));
         ConfiguredStrategy::new(self, limited, base)
     }
 
@@ -308,15 +309,29 @@ impl RetryConfig {
     /// # Ok::<(), retry_config::ConfigError>(())
     /// ```
     ///
+    /// On a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) with an exponential backoff, it builds one whose settings do not
+    /// change while it runs. Its waits are set in code. It has no other mode than `standard` and `off`, and no settings of a limiter:
+    ///
+    /// ```
+    /// use retry_config::RetryConfig;
+    /// use retry_core::PatientRetryStrategy;
+    /// use std::sync::OnceLock;
+    ///
+    /// static STORE: OnceLock<PatientRetryStrategy> = OnceLock::new();
+    ///
+    /// let config = RetryConfig::new().try_max_attempts(7)?;
+    /// let store = config.build_on(PatientRetryStrategy::new().name("store"))?;
+    /// assert_eq!(STORE.get_or_init(|| store).standard().settings().max_attempts, 7);
+    /// # Ok::<(), retry_config::ConfigError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns an error if a part of `base` has no such setting, if the mode contradicts its limiter, or if a key `paced.*`
     /// is set without a mode, so that it would have no effect. A mode from the environment or the shared config file of AWS is
     /// not an error, because code has priority.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
-        let (limited, base) = Resolved::of(base.into_limited());
-        self.check(&base)?;
-        Ok(ConfiguredStrategy::new(self, limited, base))
+        base.configured(self)
     }
 }
 

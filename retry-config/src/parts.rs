@@ -1,16 +1,17 @@
 //! The parts that code chose for a strategy, and whose settings a configuration can change.
 
-use super::{ConfiguredStrategy, ModeLimiter, RetryMode};
+use super::resolved::Resolved;
+use super::{ConfigError, ConfiguredStrategy, ModeLimiter, RetryConfig, RetryMode};
 use retry_core::backoff::{BackoffStrategy, ExponentialBackoff};
 use retry_core::limit::{AdaptiveLimiter, SendLimiter};
 use retry_core::parts::RandomNumbers;
 use retry_core::quota::RetryQuota;
-use retry_core::strategy::{LimitedRetryStrategy, StandardRetryStrategy};
+use retry_core::strategy::{LimitedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
 use retry_core::time::Timestamp;
 use retry_limits::{PacedLimiter, PacedRetryStrategy, PacedSettings};
 
-/// A strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
-/// [`PacedRetryStrategy`]. This trait is sealed.
+/// A strategy that [`RetryConfig::build_on`] can build on: a [`StandardRetryStrategy`], one with a limiter, such as a
+/// [`PacedRetryStrategy`], or a [`PatientRetryStrategy`]. This trait is sealed.
 ///
 /// ```
 /// use retry_config::{ConfigBase, ConfigError, ConfiguredOn, RetryConfig};
@@ -28,18 +29,14 @@ use retry_limits::{PacedLimiter, PacedRetryStrategy, PacedSettings};
 /// # Ok::<(), ConfigError>(())
 /// ```
 pub trait ConfigBase: SealedBase {
-    /// The backoff that code chose.
-    type Backoff: BackoffStrategy;
-    /// The quota that code chose.
-    type Quota: RetryQuota;
-    /// The limiter that code chose, or [`ModeLimiter`].
-    type Limiter: ConfigLimiter;
+    /// The strategy that is built: a [`ConfiguredStrategy`], or a [`PatientRetryStrategy`].
+    type Configured;
 
     #[doc(hidden)]
-    fn into_limited(self) -> LimitedRetryStrategy<Self::Limiter, Self::Backoff, Self::Quota>;
+    fn configured(self, config: &RetryConfig) -> Result<Self::Configured, ConfigError>;
 }
 
-/// The strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) creates from an `S`.
+/// The strategy that [`RetryConfig::build_on`] creates from an `S`.
 ///
 /// ```
 /// use retry_config::{ConfiguredOn, RetryConfig};
@@ -52,8 +49,7 @@ pub trait ConfigBase: SealedBase {
 /// TABLE.set(Arc::new(config.build_on(PacedRetryStrategy::new())?)).unwrap();
 /// # Ok::<(), retry_config::ConfigError>(())
 /// ```
-pub type ConfiguredOn<S> =
-    ConfiguredStrategy<<S as ConfigBase>::Backoff, <S as ConfigBase>::Quota, <S as ConfigBase>::Limiter>;
+pub type ConfiguredOn<S> = <S as ConfigBase>::Configured;
 
 mod sealed {
     #[expect(unnameable_types, reason = "a seal")]
@@ -64,38 +60,57 @@ use sealed::SealedBase;
 impl<B, Q> SealedBase for StandardRetryStrategy<B, Q> {}
 
 impl<B: BackoffStrategy, Q: RetryQuota> ConfigBase for StandardRetryStrategy<B, Q> {
-    type Backoff = B;
-    type Quota = Q;
-    type Limiter = ModeLimiter;
+    type Configured = ConfiguredStrategy<B, Q>;
 
-    fn into_limited(self) -> LimitedRetryStrategy<ModeLimiter, B, Q> {
-        let exponential = self.backoff_strategy().as_exponential();
-        let random = exponential.map_or_else(RandomNumbers::new, ExponentialBackoff::random_numbers);
-        LimitedRetryStrategy::with_limiter(self, ModeLimiter::new(random))
+    fn configured(self, config: &RetryConfig) -> Result<Self::Configured, ConfigError> {
+        with_modes(self).configured(config)
     }
+}
+
+/// Returns a strategy with the limiters of all modes.
+pub(super) fn with_modes<B, Q>(standard: StandardRetryStrategy<B, Q>) -> LimitedRetryStrategy<ModeLimiter, B, Q>
+where
+    B: BackoffStrategy,
+    Q: RetryQuota,
+{
+    let exponential = standard.backoff_strategy().as_exponential();
+    let random = exponential.map_or_else(RandomNumbers::new, ExponentialBackoff::random_numbers);
+    LimitedRetryStrategy::with_limiter(standard, ModeLimiter::new(random))
 }
 
 impl<L, B, Q> SealedBase for LimitedRetryStrategy<L, B, Q> {}
 
 impl<L: ConfigLimiter, B: BackoffStrategy, Q: RetryQuota> ConfigBase for LimitedRetryStrategy<L, B, Q> {
-    type Backoff = B;
-    type Quota = Q;
-    type Limiter = L;
+    type Configured = ConfiguredStrategy<B, Q, L>;
 
-    fn into_limited(self) -> Self {
-        self
+    fn configured(self, config: &RetryConfig) -> Result<Self::Configured, ConfigError> {
+        let (limited, base) = Resolved::of(self);
+        config.check(&base)?;
+        Ok(ConfiguredStrategy::new(config, limited, base))
     }
 }
 
 impl<B, Q> SealedBase for PacedRetryStrategy<B, Q> {}
 
 impl<B: BackoffStrategy, Q: RetryQuota> ConfigBase for PacedRetryStrategy<B, Q> {
-    type Backoff = B;
-    type Quota = Q;
-    type Limiter = PacedLimiter;
+    type Configured = ConfiguredStrategy<B, Q, PacedLimiter>;
 
-    fn into_limited(self) -> LimitedRetryStrategy<PacedLimiter, B, Q> {
-        self.into()
+    fn configured(self, config: &RetryConfig) -> Result<Self::Configured, ConfigError> {
+        LimitedRetryStrategy::from(self).configured(config)
+    }
+}
+
+impl<Q> SealedBase for PatientRetryStrategy<ExponentialBackoff, Q> {}
+
+impl<Q: RetryQuota> ConfigBase for PatientRetryStrategy<ExponentialBackoff, Q> {
+    type Configured = Self;
+
+    fn configured(self, config: &RetryConfig) -> Result<Self, ConfigError> {
+        // It waits for the service in place of a limiter.
+        let base = Resolved::of_standard(self.standard(), false, Some(RetryMode::Standard), None);
+        config.check(&base)?;
+        let settings = base.configured_by(config);
+        Ok(self.map_standard(|standard| settings.start(standard, &base)))
     }
 }
 

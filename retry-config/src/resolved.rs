@@ -47,7 +47,7 @@ impl BucketSettings {
     }
 
     /// Gives a quota these settings at the start: a full bucket if the quota owns it, and otherwise the bucket that is in use.
-    pub(super) fn start(self, quota: &mut impl RetryQuota) {
+    fn start(self, quota: &mut impl RetryQuota) {
         if let Some(bucket) = quota.as_own_bucket() {
             let full = TokenBucket::new(self.capacity);
             *bucket = match self.refill {
@@ -75,8 +75,18 @@ impl Resolved {
             is_own = quota.as_own_bucket().is_some();
             quota
         });
-        let chosen_mode = limiter.chosen_mode();
-        let settings = Self {
+        let settings = Self::of_standard(&standard, is_own, limiter.chosen_mode(), limiter.pace());
+        (LimitedRetryStrategy::with_limiter(standard, limiter), settings)
+    }
+
+    /// Returns the settings of a standard strategy, which may own its bucket, with the mode and the pace that code chose.
+    pub(super) fn of_standard<B: BackoffStrategy, Q: RetryQuota>(
+        standard: &StandardRetryStrategy<B, Q>,
+        is_own: bool,
+        chosen_mode: Option<RetryMode>,
+        pace: Option<PacedSettings>,
+    ) -> Self {
+        Self {
             mode: chosen_mode.unwrap_or_default(),
             chosen_mode,
             settings: standard.settings(),
@@ -84,11 +94,10 @@ impl Resolved {
             bucket: standard.quota().as_bucket().map(|bucket| BucketSettings::of(bucket, is_own)),
             kind: is_own.then_some(QuotaKind::Bucket),
             is_running: false,
-            pace: limiter.pace(),
+            pace,
             section: standard.quota().section().map(ConfigSection::name),
             values: Vec::new(),
-        };
-        (LimitedRetryStrategy::with_limiter(standard, limiter), settings)
+        }
     }
 
     /// Records that the strategy was built with a quota of this kind.
@@ -131,6 +140,31 @@ impl Resolved {
             pace: self.pace.map(|own| configured_pace(own, config)),
             section: self.section,
             values: config.sections.of(self.section),
+        }
+    }
+
+    /// Gives a strategy these settings at the start. It has those of `base`, and it keeps its name and its switch.
+    pub(super) fn start<Q: RetryQuota>(
+        self,
+        standard: StandardRetryStrategy<ExponentialBackoff, Q>,
+        base: &Self,
+    ) -> StandardRetryStrategy<ExponentialBackoff, Q> {
+        let (name, is_enabled) = (standard.name_setting(), standard.is_enabled());
+        let (_, backoff, mut quota) = standard.into_parts();
+        self.start_quota(&mut quota, base);
+        let is_enabled = is_enabled && self.mode != RetryMode::Off;
+        let standard = StandardRetryStrategy::from_parts(self.settings, self.backoff.unwrap_or(backoff), quota);
+        let standard = standard.enabled(is_enabled);
+        if let Some(name) = name { standard.name(name) } else { standard }
+    }
+
+    /// Gives a quota these settings at the start. It has those of `base`.
+    pub(super) fn start_quota(&self, quota: &mut impl RetryQuota, base: &Self) {
+        if let Some(settings) = self.bucket.filter(|bucket| base.bucket != Some(*bucket)) {
+            settings.start(quota);
+        }
+        if let Some(section) = quota.section().filter(|_| !self.values.is_empty()) {
+            section.set(&self.values);
         }
     }
 

@@ -7,8 +7,8 @@ use retry_core::backoff::LinearBackoff;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
-    RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, PatientRetryStrategy,
+    RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
 };
 use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
@@ -224,6 +224,60 @@ fn a_limit_of_the_code_is_kept_and_its_settings_are_set() {
 fn refused<T>(result: Result<T, ConfigError>) -> (&'static str, String, String) {
     let error = result.err().expect("an error");
     (error.part().unwrap(), error.key().unwrap(), error.to_string())
+}
+
+// Rule C27.
+#[test]
+fn a_patient_strategy_has_the_settings_of_a_file_and_keeps_its_waits_and_its_name() {
+    let file = |text: &str| read(&format!("[store]\n{text}"));
+    let name = |strategy: &PatientRetryStrategy| RetryStrategy::name(strategy).unwrap().as_str().to_owned();
+
+    let config = file(
+        "max_attempts = 3\nmax_retry_after = \"1m\"\nbackoff = { base = \"100ms\", cap = \"150ms\", jitter = \"none\" }",
+    );
+    let strategy = config.build_on(PatientRetryStrategy::new().name("store")).unwrap();
+    assert_eq!((name(&strategy), strategy.is_enabled()), ("store".to_owned(), true));
+    assert_eq!(strategy.standard().settings().max_retry_after, Some(secs(60)));
+    assert_eq!(delays(&strategy, Failed::SAFE), (vec![100, 150], RetryError::MaxAttempts));
+    // What is not set comes from the strategy.
+    let strategy = RetryConfig::new().build_on(PatientRetryStrategy::new()).unwrap();
+    assert_eq!(strategy.standard().settings(), PatientRetryStrategy::new().standard().settings());
+    // A strategy that is off stays off.
+    assert!(!file("mode = \"off\"").build_on(PatientRetryStrategy::new()).unwrap().is_enabled());
+    let off = || StandardRetryStrategy::new().enabled(false);
+    assert!(!file("mode = \"standard\"").build_on(PatientRetryStrategy::over(off())).unwrap().is_enabled());
+
+    // The settings of the waits stay, and a bucket has its own settings.
+    let empty = || PatientRetryStrategy::over(no_jitter().with_quota(TokenBucket::new(0)));
+    let impatient = || empty().max_wait_for_service(Duration::ZERO);
+    let first = |strategy: &PatientRetryStrategy<ExponentialBackoff, TokenBucket>| {
+        let token = strategy.acquire_initial_token(CLOCK).unwrap();
+        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).map(|token| token.delay())
+    };
+    assert_eq!(first(&config.build_on(impatient()).unwrap()), Err(RetryError::QuotaExhausted));
+    assert_eq!(first(&config.build_on(empty()).unwrap()), Ok(Duration::ZERO), "it waits for the service");
+    let paying = config.quota_capacity(5).build_on(impatient()).unwrap();
+    assert_eq!((first(&paying), paying.quota().available()), (Ok(millis(100)), 0));
+}
+
+// Rules C23, C27.
+#[test]
+fn a_patient_strategy_has_no_mode_and_no_settings_of_a_limiter() {
+    for (text, part, key) in [
+        ("mode = \"adaptive\"", "strategy", "store.mode"),
+        ("mode = \"paced\"", "strategy", "store.mode"),
+        ("paced.ramp = true", "strategy", "store.paced.ramp"),
+        ("quota.capacity = 7", "quota", "store.quota.capacity"),
+        ("quota.kind = \"evidence\"", "quota", "store.quota.kind"),
+    ] {
+        let (found, of, message) = refused(read(&format!("[store]\n{text}")).build_on(PatientRetryStrategy::new()));
+        assert_eq!((found, &*of), (part, key), "{message}");
+    }
+    let (.., message) = refused(RetryConfig::new().mode(RetryMode::Adaptive).build_on(PatientRetryStrategy::new()));
+    assert_eq!(
+        message,
+        "code: invalid mode \"adaptive\": the strategy was chosen in code, so expected standard or off"
+    );
 }
 
 // Rules C6, C23.

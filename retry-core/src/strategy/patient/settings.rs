@@ -161,6 +161,23 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
         &self.standard
     }
 
+    /// Replaces the standard strategy below this one, and keeps the settings of the waits.
+    ///
+    /// ```
+    /// use retry_core::PatientRetryStrategy;
+    ///
+    /// let store = PatientRetryStrategy::new().map_standard(|standard| standard.max_retry_after(None));
+    /// assert_eq!(store.standard().settings().max_attempts, 10);
+    /// ```
+    #[must_use]
+    pub fn map_standard<C, R>(
+        self,
+        map: impl FnOnce(StandardRetryStrategy<B, Q>) -> StandardRetryStrategy<C, R>,
+    ) -> PatientRetryStrategy<C, R> {
+        let Self { standard, settings, random, line: _ } = self;
+        PatientRetryStrategy { standard: map(standard), settings, random, line: Shared::new(SharedLine::new()) }
+    }
+
     /// Sets whether a process whose calls have not succeeded yet sends its first probes soon. The default is `true`: one, if a call has
     /// timed out, and otherwise as a process whose calls have succeeded.
     ///

@@ -283,6 +283,11 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         StandardRetryStrategy { settings, backoff, quota: map(quota), name, switch }
     }
 
+    /// Returns the parts of the strategy, for [`from_parts`](StandardRetryStrategy::from_parts): the settings, the backoff and the quota.
+    pub fn into_parts(self) -> (StandardRetrySettings, B, Q) {
+        (self.settings, self.backoff, self.quota)
+    }
+
     /// Returns the quota that retries are paid from.
     pub fn quota(&self) -> &Q {
         &self.quota
