@@ -1,9 +1,7 @@
 //! The part of a driver that settles an outcome.
 
 use super::Beginning;
-use super::explored::{self, Outcome};
 use crate::observe::Event;
-use crate::policy::RetryPolicy;
 use std::ops::ControlFlow;
 
 /// A driver's knowledge about an attempt, and its hook for the events of a failure.
@@ -144,63 +142,4 @@ impl OnRetryOutput for Diverges {
     fn flow(self) -> ControlFlow<()> {
         self
     }
-}
-
-/// A driver that has the text of the error at hand.
-#[cfg(feature = "tracing")]
-#[derive(Clone, Copy, Debug)]
-struct WithText<D, X> {
-    driver: D,
-    text: X,
-}
-
-#[cfg(feature = "tracing")]
-impl<D: Driver, X: Fn() -> Option<String>> Driver for WithText<D, X> {
-    #[inline]
-    fn was_sent(&self) -> bool {
-        self.driver.was_sent()
-    }
-
-    #[inline]
-    fn is_repeatable(&self) -> bool {
-        self.driver.is_repeatable()
-    }
-
-    fn error_text(&self) -> Option<String> {
-        (self.text)()
-    }
-
-    #[inline]
-    fn tell(self, event: impl FnOnce(Beginning) -> Event) -> ControlFlow<()> {
-        self.driver.tell(event)
-    }
-}
-
-/// Adds the text of the error to a driver. Without the feature `tracing`, nothing asks for it.
-#[cfg(feature = "tracing")]
-#[inline]
-pub(crate) fn with_text<D: Driver, X: Fn() -> Option<String>>(driver: D, text: X) -> impl Driver {
-    WithText { driver, text }
-}
-
-/// Adds the text of the error to a driver. Without the feature `tracing`, nothing asks for it.
-#[cfg(not(feature = "tracing"))]
-#[inline]
-pub(crate) fn with_text<D: Driver, X: Fn() -> Option<String>>(driver: D, _: X) -> D {
-    driver
-}
-
-/// Adds the text of the error in an outcome to a driver, as the policy knows it.
-#[inline]
-pub(crate) fn textual<R>(
-    driver: impl Driver,
-    policy: &(impl RetryPolicy<R> + ?Sized),
-    outcome: &Outcome<R>,
-) -> impl Driver {
-    with_text(driver, || text_of(policy, outcome))
-}
-
-/// Returns the text of the error in an outcome, as the policy knows it.
-pub(crate) fn text_of<R>(policy: &(impl RetryPolicy<R> + ?Sized), outcome: &Outcome<R>) -> Option<String> {
-    explored::value(outcome).and_then(|outcome| policy.__text(outcome))
 }

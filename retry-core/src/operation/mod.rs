@@ -25,6 +25,7 @@ mod refusals;
 mod release;
 mod settle;
 mod stop;
+mod textual;
 mod time_limits;
 mod timed_attempt;
 mod unheard;
@@ -36,7 +37,7 @@ pub(crate) use crate::support::KeptOutcome;
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub use driver::{Driver, OnRetryOutput};
-pub(crate) use driver::{OnRetry, Plain, text_of, textual, with_text};
+pub(crate) use driver::{OnRetry, Plain};
 pub(crate) use explored::{Outcome, Place};
 #[cfg(feature = "hedges")]
 pub(crate) use hedging::RaceOf;
@@ -50,6 +51,7 @@ pub use release::ReleaseGuard;
 pub(crate) use settle::Decision;
 pub use settle::End;
 pub use stop::{SharedStop, Stop, Stopped};
+pub(crate) use textual::{text_of, textual, with_text};
 pub(crate) use time_limits::beside;
 pub use time_limits::{
     AtMost, CutOnStop, Limited, LimitsOn, NoSleep, OutOfTime, OwnStop, RunningLimits, SleepOrStop, Step, StopHandle,

@@ -1,8 +1,8 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
-use super::driver::{Driver, Plain, with_text};
+use super::driver::{Driver, Plain};
 use super::release::{ReleaseGuard, Tally, TokenState};
-use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored};
+use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored, with_text};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
