@@ -6,6 +6,7 @@
 //! | what | how | effect |
 //! |---|---|---|
 //! | a quota | [`Fleet::quota`], an [`EvidenceQuota`](retry_core::quota::EvidenceQuota) | all processes know whether retries help, nearly as if they were one |
+//! | a quota, and evidence that the service answers | [`Fleet::patient`], a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) | successes of any process send the operations that wait, wherever they do |
 //! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
 //! | a switch | [`Fleet::switch`], a [`FleetSwitch`] | retries off for the whole fleet, by any process or an operator |
 //!
@@ -49,7 +50,7 @@
 //! static ORDERS: PatientRetryStrategy = PatientRetryStrategy::new();
 //!
 //! fn join(store: impl Store) -> Result<Membership, JoinError> {
-//!     Fleet::new("orders", store).quota(ORDERS.quota()).join()
+//!     Fleet::new("orders", store).patient(&ORDERS).join()
 //! }
 //! ```
 //!
@@ -70,7 +71,7 @@
 //! | what happens | what the process does |
 //! |---|---|
 //! | the store has not answered yet | the quota decides alone; with a limit, the process sends 10 requests per second |
-//! | the store does not answer for 3 s, or longer in fleets of more than 2,400 | the quota forgets what it received, half of it every five seconds, and then decides alone. From the first call without an answer on, the process sends its share of the estimated limit. It continues to call, and returns to the fleet by itself |
+//! | the store does not answer for 3 s, or longer in fleets of more than 2,400 | the quota forgets what it received, half of it every five seconds, and then decides alone. Operations that wait are sent by the successes of the process. From the first call without an answer on, the process sends its share of the estimated limit. It continues to call, and returns to the fleet by itself |
 //! | the store was not reached for 3 s after joining | the limit is that of a single process |
 //! | the store was emptied | the processes restore it with their next calls |
 //! | a stale replica took over | the same, but the limit continues from the values of the replica |
@@ -142,10 +143,12 @@
 //! Under a test guard of `retry_core::test` (feature `test`), each test has a separate quota. A member that runs in the test shares nothing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod clock;
 mod events;
 #[cfg(feature = "tokio")]
 mod joined;
 mod limit;
+mod line;
 mod member;
 mod names;
 mod numbers;

@@ -2,14 +2,17 @@
 
 use crate::events;
 use crate::limit::LimitPart;
-use crate::protocol::{Call, Reply, Turn};
+use crate::line::LinePart;
+use crate::protocol::{Call, LineCall, Reply, Turn};
 use crate::quota::QuotaPart;
 use crate::random::Random;
 use crate::status::FleetStatus;
 use crate::switch::{FleetSwitch, SwitchedOff, cut};
+use retry_core::PatientRetryStrategy;
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
 use retry_limits::PacedStrategy;
+use std::borrow::Borrow;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::time::Duration;
@@ -59,6 +62,7 @@ pub struct Member {
     members: u32,
     is_lost: bool,
     quota: Option<QuotaPart>,
+    line: Option<LinePart>,
     limit: Option<LimitPart>,
     switch: Option<Box<dyn Deref<Target = FleetSwitch> + Send + Sync>>,
     /// How to turn the switch with the next call.
@@ -88,6 +92,7 @@ impl Member {
             members: 1,
             is_lost: false,
             quota: None,
+            line: None,
             limit: None,
             switch: None,
             turn: None,
@@ -104,6 +109,17 @@ impl Member {
     pub fn quota(mut self, quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {
         self.quota = Some(QuotaPart::new(quota));
         self
+    }
+
+    /// Sets the strategy whose quota shares what it knows, and whose operations that wait for the service are sent as the successes of
+    /// all processes allow. It replaces [`quota`](Member::quota).
+    #[must_use]
+    pub fn patient<B: 'static, Q: Borrow<EvidenceQuota> + 'static>(
+        self,
+        strategy: impl Deref<Target = PatientRetryStrategy<B, Q>> + Send + Sync + 'static,
+    ) -> Self {
+        let (line, quota) = LinePart::new(strategy);
+        Self { line: Some(line), ..self.quota(quota) }
     }
 
     /// Sets the strategy whose sends are limited together with those of the other processes.
@@ -167,6 +183,13 @@ impl Member {
             part.call(now)
         });
         call.quota = self.quota.as_ref().filter(|_| !is_under_test()).map(|part| part.call(now));
+        let line = self.line.as_ref().filter(|_| !is_under_test());
+        call.line = line.map(LinePart::call);
+        if is_leaving && let Some(part) = line {
+            part.go_alone(now);
+            // Nobody would take what is granted.
+            call.line = call.line.map(|line| LineCall { waiting: 0, ..line });
+        }
         call
     }
 
@@ -212,6 +235,9 @@ impl Member {
         if let Some((part, others)) = self.quota.as_ref().filter(|_| !is_under_test()).zip(reply.quota) {
             part.answered(others, now);
         }
+        if let Some((part, reply)) = self.line.as_ref().filter(|_| !is_under_test()).zip(reply.line) {
+            part.answered(reply, now);
+        }
         if let Some(turn) = &reply.turn {
             self.known_turn = Some((turn.clone(), now.saturating_add(turn.off_for)));
         }
@@ -233,6 +259,7 @@ impl Member {
             events::store_lost(&self.fleet, &reason.to_string());
         }
         self.apply_switch(now);
+        self.leave_line(now);
         if self.is_lost {
             self.go_alone(now);
         } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some() && !is_under_test()) {
@@ -270,6 +297,13 @@ impl Member {
         self.known_turn.as_ref().filter(|(turn, until)| !is_over(turn, until)).map_or("", |(turn, _)| &turn.reason)
     }
 
+    /// Lets operations that wait be sent by the successes of this process only, until the next answer.
+    fn leave_line(&self, now: Timestamp) {
+        if let Some(part) = self.line.as_ref().filter(|_| !is_under_test()) {
+            part.go_alone(now);
+        }
+    }
+
     /// Continues without the store, because it is lost, or because no more calls will be made.
     pub(crate) fn go_alone(&mut self, now: Timestamp) {
         let is_member = self.epoch.is_some() && !self.has_left;
@@ -282,6 +316,7 @@ impl Member {
     #[cfg(feature = "tokio")]
     pub(crate) fn end(&mut self, now: Timestamp) {
         self.is_lost = true;
+        self.leave_line(now);
         self.go_alone(now);
     }
 

@@ -31,6 +31,8 @@ pub struct Call {
     pub look_at: u32,
     /// What the process has learned about retries itself, if it has a quota.
     pub quota: Option<Knowledge>,
+    /// The part about the operations that wait for the service, if the process has some that can.
+    pub line: Option<LineCall>,
     /// The part about the limit, if the process has one.
     pub limit: Option<LimitCall>,
     /// The last turn of the switch that the process knows. A store that was emptied takes it over.
@@ -52,6 +54,7 @@ impl Call {
             is_leaving: false,
             look_at: 200,
             quota: None,
+            line: None,
             limit: None,
             known_turn: None,
             turn: None,
@@ -99,6 +102,24 @@ impl From<Knowledge> for QuotaKnowledge {
     fn from(knowledge: Knowledge) -> Self {
         Self::new(knowledge.missing as f64 / 1e3, knowledge.capacity as f64 / 1e3, knowledge.timeout_age)
     }
+}
+
+/// The part of a call about the operations that wait for the service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCall {
+    /// The number of operations that wait.
+    pub waiting: u32,
+    /// The number of sends that successes have allowed since the last call, and that no operation of the process used.
+    pub spare: u32,
+}
+
+/// The part of a reply about the operations that wait for the service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineReply {
+    /// The number of operations to send.
+    pub granted: u32,
+    /// Whether operations of a process have waited lately.
+    pub is_waiting: bool,
 }
 
 /// The part of a call about the limit.
@@ -151,6 +172,8 @@ pub struct Reply {
     pub turn: Option<Turn>,
     /// What the other processes know about retries, if the call had a quota.
     pub quota: Option<Knowledge>,
+    /// The part about the operations that wait for the service, if the call had one.
+    pub line: Option<LineReply>,
     /// The part about the limit, if the call had one.
     pub limit: Option<LimitReply>,
     /// The name of another program whose processes have called in the last minute, if the call had one.
@@ -160,7 +183,7 @@ pub struct Reply {
 impl Reply {
     /// Creates a reply without a quota and a limit, of a fleet whose switch was not turned.
     pub fn new(epoch: impl Into<String>, members: u32) -> Self {
-        Self { epoch: epoch.into(), members, turn: None, quota: None, limit: None, other_program: None }
+        Self { epoch: epoch.into(), members, turn: None, quota: None, line: None, limit: None, other_program: None }
     }
 
     /// Returns whether the retries of the fleet are on.

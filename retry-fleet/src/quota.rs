@@ -1,23 +1,13 @@
 //! The quota of a process, which shares what it knows with its fleet.
 
+use crate::clock::At;
 use crate::protocol::Knowledge;
-use retry_core::Clock;
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
 use std::ops::Deref;
 
 /// The quota of a process: a reference to a static, or an `Arc`.
 pub(crate) struct QuotaPart(Box<dyn Deref<Target = EvidenceQuota> + Send + Sync>);
-
-/// A clock that shows one time.
-#[derive(Debug)]
-struct At(Timestamp);
-
-impl Clock for At {
-    fn now(&self) -> Timestamp {
-        self.0
-    }
-}
 
 impl QuotaPart {
     pub(crate) fn new(quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {

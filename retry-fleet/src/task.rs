@@ -11,8 +11,9 @@ use crate::store::{Store, StoreError};
 use crate::switch::{FleetSwitch, SwitchedOff, cut, reason_of, time_off};
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
-use retry_core::{Clock, TokioTimer};
+use retry_core::{Clock, PatientRetryStrategy, TokioTimer};
 use retry_limits::PacedStrategy;
+use std::borrow::Borrow;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::future::poll_fn;
@@ -40,7 +41,7 @@ const BY_MISTAKE: Duration = Duration::from_secs(1);
 ///
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// let fleet = Fleet::new("orders", RedisStore::open("redis://127.0.0.1")?);
-/// let membership = fleet.quota(ORDERS.quota()).join()?;
+/// let membership = fleet.patient(&ORDERS).join()?;
 /// // .. the program runs, and at its end:
 /// membership.leave().await;
 /// # Ok(())
@@ -66,6 +67,19 @@ impl<S: Store> Fleet<S> {
     pub fn quota(mut self, quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[0];
         self.member = self.member.quota(quota);
+        self
+    }
+
+    /// Shares the quota of a [`PatientRetryStrategy`], as [`quota`](Self::quota) does, and the evidence that the service answers: after an
+    /// outage, successes of any process send the operations that wait, wherever they do. The strategy is a static or an `Arc`, and its
+    /// quota an [`EvidenceQuota`] or a reference to one.
+    #[must_use]
+    pub fn patient<B: 'static, Q: Borrow<EvidenceQuota> + 'static>(
+        mut self,
+        strategy: impl Deref<Target = PatientRetryStrategy<B, Q>> + Send + Sync + 'static,
+    ) -> Self {
+        self.is_given_twice |= self.member.has()[0];
+        self.member = self.member.patient(strategy);
         self
     }
 

@@ -34,6 +34,8 @@ enum Step {
     Poll,
     /// An operation is dropped. If its attempt was sent, nobody is told.
     Drop(usize),
+    /// What is spare is taken, and other processes grant sends, and say whether operations of theirs wait.
+    Peers(u32, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +95,7 @@ fn steps() -> impl Strategy<Value = Step> {
         3 => place().prop_map(Step::Ask),
         8 => Just(Step::Poll),
         4 => place().prop_map(Step::Drop),
+        2 => (prop_oneof![2 => Just(0_u32), 1 => 0..4_u32], any::<bool>()).prop_map(|(sends, wait)| Step::Peers(sends, wait)),
     ]
 }
 
@@ -321,6 +324,14 @@ impl World {
         }
     }
 
+    fn exchange(&mut self, granted: u32, others_wait: bool) {
+        assert_eq!(self.strategy.in_line(), self.model.in_line_count());
+        assert_eq!(self.strategy.take_spare_sends(), self.model.take_spare());
+        let is_measured = !self.strategy.starts_empty();
+        self.strategy.grant(granted, others_wait, &self.clock);
+        self.model.peers(granted, others_wait, is_measured, self.now());
+    }
+
     fn step(&mut self, step: Step) {
         match step {
             Step::Advance(time) => self.clock.advance(millis(time)),
@@ -329,6 +340,7 @@ impl World {
             Step::Ask(place) => self.ask(place),
             Step::Poll => self.poll(),
             Step::Drop(place) => self.leave(place),
+            Step::Peers(granted, others_wait) => self.exchange(granted, others_wait),
         }
         self.check();
     }
@@ -371,6 +383,7 @@ impl World {
         assert!(self.operations.iter().flatten().all(is_endless), "an operation does not end");
         (0..PLACES).for_each(|place| self.leave(place));
         assert_eq!(self.strategy.waiting_operations(), Some(0));
+        self.exchange(0, false);
         for _ in 0..16 {
             self.begin(0, Limits { max_time: None, is_attempt_bound: true });
             self.answer(0, Answer::Success);
@@ -380,7 +393,7 @@ impl World {
     }
 }
 
-// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20, U21.
+// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20, U21, U23.
 #[test]
 fn operations_are_sent_in_order_for_evidence_or_one_at_a_time_as_probes() {
     check(file!(), 500, (settings(), vec(steps(), 1..200)), |(settings, steps)| {

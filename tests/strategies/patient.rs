@@ -8,6 +8,7 @@ mod evidence;
 mod foreign;
 mod guard;
 mod outages;
+mod peers;
 mod probes;
 mod seen;
 mod send;

@@ -8,6 +8,8 @@ local arguments = {
   'member', 'epoch', 'fresh', 'ttl', 'leaving', 'look_at',
   -- The quota: 1 if it has one, then `Knowledge`.
   'has_quota', 'missing', 'capacity', 'timeout_age',
+  -- The operations that wait for the service: 1 if it has such a part, then `LineCall`.
+  'has_line', 'in_line', 'spare',
   -- The limit: 1 if it has one, then `LimitCall`, with a demand of -1 if it waits for sends.
   'has_limit', 'version', 'accepted', 'rejected', 'demand', 'known_rate', 'known_estimate',
   -- The outcome of a step: `Post`, with the cut as 1 or 0.
@@ -22,6 +24,8 @@ local fields = {
   'epoch', 'members',
   -- `Knowledge`
   'missing', 'capacity', 'timeout_age',
+  -- `LineReply`, with 1 or 0
+  'granted', 'is_waiting',
   -- `LimitReply`
   'version', 'cut', 'rate', 'estimate', 'satisfied', 'waiting',
   -- `Step`, or '' for its number
@@ -49,6 +53,7 @@ local is_text = {epoch = true, rate = true, estimate = true, state = true, reaso
 local names = {'now', 'clock', 'epoch', 'counted', 'members',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'restored',
   'turned', 'off_until', 'reason', 'timed_out', 'program', 'second_program',
+  'spare', 'spared', 'waited',
   'missing', 'capacity', 'satisfied', 'waiting', 'count', 'new_missing', 'new_capacity', 'new_satisfied', 'new_waiting'}
 local is_signed = {missing = true, new_missing = true}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
@@ -90,6 +95,8 @@ if h.offered_until > now + 1000 then h.offered_until = 0 end
 -- A time in the future was not reported by a process.
 if h.timed_out > now then h.timed_out = 0 end
 h.waiting = math.min(h.waiting, 4294967295)
+h.spare, h.spared, h.waited = math.min(h.spare or 0, 2 ^ 40), math.min(h.spared or 0, now), h.waited or 0
+if h.waited > now then h.waited = 0 end
 h.turned, h.off_until = math.min(h.turned or 0, most), math.min(h.off_until or 0, most)
 
 -- A member: the count that it was last part of, accepted, rejected, demand, missing, capacity.
@@ -164,6 +171,21 @@ if has_quota then
   m[6] = math.max(0, math.min(number_of('capacity'), largest))
   if A.timeout_age ~= '' then h.timed_out = math.max(h.timed_out, now - number_of('timeout_age')) end
   if h.timed_out > 0 then others[3] = string.format('%.0f', now - h.timed_out) end
+end
+
+-- Sends that successes have allowed and that the process did not use are for others whose operations wait. They are thousandths.
+-- What nobody takes is forgotten within a second.
+local granted, is_waiting = 0, false
+if A.has_line == '1' then
+  local u32 = 4294967295
+  local in_line, spare = math.min(number_of('in_line'), u32), math.min(number_of('spare'), u32)
+  h.spare = h.spare - math.floor(h.spare * math.min(now - h.spared, 1000) / 1000)
+  h.spared = now
+  if in_line > 0 then h.waited = now end
+  is_waiting = h.waited > 0 and now - h.waited < 3000
+  h.spare = is_waiting and math.min(h.spare + spare * 1000, 2 ^ 40) or 0
+  granted = math.min(math.floor(h.spare / 1000), in_line)
+  h.spare = h.spare - granted * 1000
 end
 
 local step
@@ -284,6 +306,7 @@ local has_rate = rate and estimate
 local answer = {
   epoch = h.epoch, members = u32(h.members),
   missing = whole(others[1]), capacity = whole(others[2]), timeout_age = others[3],
+  granted = whole(granted), is_waiting = is_waiting and '1' or '0',
   version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(math.min(h.waiting, h.members)),
   rate = has_rate and string.format('%.17g', rate) or '', estimate = has_rate and string.format('%.17g', estimate) or '',
   turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)),

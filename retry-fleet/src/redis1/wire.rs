@@ -1,6 +1,6 @@
 //! The arguments and the reply of the script.
 
-use crate::protocol::{Call, Knowledge, LimitCall, LimitReply, Reply, Step, Turn};
+use crate::protocol::{Call, Knowledge, LimitCall, LimitReply, LineReply, Reply, Step, Turn};
 use crate::store::StoreError;
 use redis::{Cmd, Value};
 use std::fmt::Display;
@@ -9,18 +9,20 @@ use std::time::Duration;
 
 #[rustfmt::skip]
 /// The names of the arguments, by subject. The script describes them.
-const ARGUMENTS: [&str; 30] = [
+const ARGUMENTS: [&str; 33] = [
     "member", "epoch", "fresh", "ttl", "leaving", "look_at",
     "has_quota", "missing", "capacity", "timeout_age",
+    "has_line", "in_line", "spare",
     "has_limit", "version", "accepted", "rejected", "demand", "known_rate", "known_estimate",
     "post_version", "post_accepted", "post_rejected", "post_rate", "post_estimate", "post_cut", "post_state",
     "turned", "known_off_for", "known_reason", "off_for", "reason", "program",
 ];
 #[rustfmt::skip]
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 23] = [
     "epoch", "members",
     "missing", "capacity", "timeout_age",
+    "granted", "is_waiting",
     "version", "cut", "rate", "estimate", "satisfied", "waiting",
     "step", "now", "elapsed", "accepted", "rejected", "state",
     "turned", "off_for", "reason", "other_program",
@@ -69,6 +71,7 @@ fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
     let or_nothing = |value: Option<String>| value.unwrap_or_default();
     let is = |is: bool| u8::from(is).to_string();
     let quota = call.quota.unwrap_or_default();
+    let line = call.line.unwrap_or_default();
     let no_limit = LimitCall::default();
     let limit = call.limit.as_ref().unwrap_or(&no_limit);
     let (post, known, turn) = (limit.posted.as_ref(), call.known_turn.as_ref(), call.turn.as_ref());
@@ -83,6 +86,9 @@ fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
         quota.missing.to_string(),
         quota.capacity.to_string(),
         or_nothing(quota.timeout_age.map(|age| millis(age).to_string())),
+        is(call.line.is_some()),
+        line.waiting.to_string(),
+        line.spare.to_string(),
         is(call.limit.is_some()),
         limit.version.to_string(),
         limit.accepted.to_string(),
@@ -123,6 +129,10 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
             capacity: fields.number("capacity")?,
             timeout_age: age.map(Duration::from_millis),
         });
+    }
+    if call.line.is_some() {
+        let is_waiting = fields.number::<u8>("is_waiting")? == 1;
+        reply.line = Some(LineReply { granted: fields.number("granted")?, is_waiting });
     }
     if call.limit.is_some() {
         let step = match fields.optional_number("step")? {

@@ -4,11 +4,13 @@
 //! default values.
 
 mod limit;
+mod line;
 mod programs;
 mod switch;
 
 use crate::protocol::{Call, Knowledge, Reply};
 use limit::Limit;
+use line::Line;
 use programs::Programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -58,6 +60,7 @@ struct State {
     counted: u64,
     /// The time of the latest timeout of an attempt, or 0.
     timed_out: u64,
+    line: Line,
     limit: Limit,
     switch: Switch,
     programs: Programs,
@@ -225,6 +228,7 @@ impl State {
         });
         let quota = call.quota.map(|reported| self.quota(reported, &mut member));
         let now = self.now;
+        let line = call.line.map(|reported| self.line.call(now, reported));
         let step = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
             self.members.remove(&call.member);
@@ -241,7 +245,7 @@ impl State {
         let members = u32::try_from(self.living()).unwrap_or(u32::MAX);
         let Sums { satisfied, waiting, .. } = self.sums;
         let limit = step.map(|step| self.limit.reply(satisfied, waiting.min(members), step));
-        Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit, other_program: None }
+        Reply { epoch: self.epoch.clone(), members, turn: None, quota, line, limit, other_program: None }
     }
 
     /// Stores what a process knows, and returns what the others know.

@@ -10,6 +10,7 @@ mod limit_changes;
 #[cfg(feature = "tokio")]
 mod limit_overload;
 mod limit_world;
+mod line;
 mod liveness;
 mod member;
 mod next_rate;

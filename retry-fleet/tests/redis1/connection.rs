@@ -4,7 +4,7 @@ use crate::fake::FakeServer;
 use crate::proxy::Proxy;
 use crate::server::{PATIENCE, RedisServer, free_port};
 use redis::Commands;
-use retry_fleet::protocol::{Call, Knowledge, LimitCall, Reply};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall, LineCall, Reply};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Store, StoreError};
 use std::pin::pin;
@@ -20,6 +20,7 @@ pub(crate) const HASH: &str = "retry-fleet:1:{orders}";
 pub(crate) fn whole_call() -> Call {
     let mut call = Call::new("p1", "fresh");
     call.quota = Some(Knowledge { missing: 10, capacity: 100, timeout_age: None });
+    call.line = Some(LineCall::default());
     call.limit = Some(LimitCall::default());
     call.program = Some("shop".into());
     call

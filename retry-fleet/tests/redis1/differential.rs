@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::server::RedisServer;
 use redis::{Commands, Connection};
 use retry_fleet::Store;
-use retry_fleet::protocol::{Call, Knowledge, LimitCall, Post, Reply, Turn};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall, LineCall, Post, Reply, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::store::MemoryStore;
 use std::time::Duration;
@@ -67,6 +67,7 @@ impl Calls {
         call.is_leaving = self.random.one_in(20);
         call.look_at = if self.random.one_in(2) { ALL } else { 0 };
         call.quota = (!self.random.one_in(5)).then(|| self.quota());
+        call.line = self.random.one_in(2).then(|| self.line());
         call.limit = self.random.one_in(2).then(|| self.limit());
         call.known_turn = self.random.one_in(3).then(|| self.known_turn()).flatten();
         call.turn = self.random.one_in(40).then(|| self.turn(1));
@@ -107,6 +108,12 @@ impl Calls {
             capacity: self.count(5_000),
             timeout_age: age,
         }
+    }
+
+    /// Returns operations that wait for a while, and then none.
+    fn line(&mut self) -> LineCall {
+        let waits = !(self.made / 300).is_multiple_of(3);
+        LineCall { waiting: if waits && self.random.one_in(3) { self.small(5) } else { 0 }, spare: self.small(3) }
     }
 
     fn limit(&mut self) -> LimitCall {
@@ -165,6 +172,8 @@ struct Seen {
     deleted: u32,
     programs: u32,
     alone: u32,
+    granted: u32,
+    unused: u32,
 }
 
 impl Seen {
@@ -180,6 +189,10 @@ impl Seen {
             self.cuts += u32::from(limit.cut > 0 && limit.version > limit.cut);
             let known = call.limit.as_ref().and_then(|limit| limit.known);
             self.restored += u32::from(known.is_some() && limit.rate == known);
+        }
+        if let Some((call, reply)) = call.line.zip(reply.line) {
+            self.granted += u32::from(reply.granted > 0 && reply.granted < call.waiting);
+            self.unused += u32::from(call.spare > 0 && !reply.is_waiting);
         }
         self.off += u32::from(!reply.retries_enabled());
         let known = call.known_turn.as_ref().is_some_and(|known| reply.turn.as_ref() == Some(known));
@@ -208,10 +221,12 @@ impl Seen {
             deleted,
             programs,
             alone,
+            granted,
+            unused,
         } = *self;
         for count in [
             evidence, surpluses, timeouts, steps, rates, cuts, off, gone, epochs, counted, restored, carried, written,
-            deleted, programs, alone,
+            deleted, programs, alone, granted, unused,
         ] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }

@@ -45,6 +45,10 @@ pub(super) struct Model {
     line: Vec<Waiting>,
     /// In halves.
     credit: u32,
+    /// In halves.
+    spare: u32,
+    /// Whether operations of other processes wait.
+    peers_wait: bool,
     last_send: u64,
     /// The probes since the latest success.
     probes: u32,
@@ -65,6 +69,8 @@ pub(super) struct Model {
     earned: u32,
     all_probes: u32,
     all_sends: u32,
+    /// The sends that were given to other processes.
+    all_given: u32,
 }
 
 impl Model {
@@ -72,6 +78,8 @@ impl Model {
         Self {
             line: Vec::new(),
             credit: 0,
+            spare: 0,
+            peers_wait: false,
             last_send: 0,
             probes: 0,
             has_probed: false,
@@ -85,6 +93,7 @@ impl Model {
             earned: 0,
             all_probes: 0,
             all_sends: 0,
+            all_given: 0,
         }
     }
 
@@ -97,9 +106,39 @@ impl Model {
         self.line.iter().filter(|waiting| waiting.joined.is_some() && !waiting.is_to_be_sent)
     }
 
-    /// Returns whether nobody is in the line, so that attempts need not be measured.
+    pub(super) fn in_line_count(&self) -> u32 {
+        u32::try_from(self.in_line().count()).unwrap()
+    }
+
+    /// Returns whether nobody waits here or elsewhere, so that attempts need not be measured.
     pub(super) fn is_settled(&self) -> bool {
+        self.is_empty() && !self.peers_wait
+    }
+
+    /// Returns whether nobody is in the line.
+    fn is_empty(&self) -> bool {
         self.in_line().next().is_none()
+    }
+
+    pub(super) fn take_spare(&mut self) -> u32 {
+        let sends = self.spare / 2;
+        self.spare %= 2;
+        self.all_given += sends;
+        sends
+    }
+
+    /// Others grant sends, and their operations wait or not.
+    pub(super) fn peers(&mut self, granted: u32, wait: bool, was_measured: bool, now: u64) {
+        if !was_measured {
+            self.last_first = None;
+        }
+        self.peers_wait = wait;
+        if !wait {
+            self.spare = 0;
+        }
+        self.credit += 2 * granted;
+        self.earned += 2 * granted;
+        self.spend(now);
     }
 
     pub(super) fn begins(&mut self, now: u64, is_measured: bool) {
@@ -152,7 +191,10 @@ impl Model {
     }
 
     fn rests(&mut self) {
-        if self.is_settled() {
+        if self.is_empty() {
+            if self.peers_wait {
+                self.spare += std::mem::take(&mut self.credit);
+            }
             self.credit = self.credit.min(1);
             if self.firsts == 16 && self.has_waited {
                 self.firsts = 0;
@@ -167,7 +209,7 @@ impl Model {
     }
 
     pub(super) fn joins(&mut self, place: usize, now: u64) {
-        if self.is_settled() {
+        if self.is_empty() {
             self.last_send = self.last_send.max(now);
             self.quiet_since = now;
             self.last_first = self.last_first.filter(|_| self.firsts < 16);
@@ -244,6 +286,7 @@ impl Model {
     /// No more is sent than the evidence allows.
     pub(super) fn check_total(&self) {
         let most = self.earned / 2 + self.all_probes;
-        assert!(self.all_sends <= most, "{} sends, {} halves of a credit", self.all_sends, self.earned);
+        let all = self.all_sends + self.all_given;
+        assert!(all <= most, "{all} sends, {} halves of a credit", self.earned);
     }
 }

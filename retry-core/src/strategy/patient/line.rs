@@ -73,6 +73,8 @@ pub(super) struct Line {
     probers: VecDeque<Ticket>,
     next_ticket: Ticket,
     credit: u32,
+    /// While operations of other processes of a fleet wait, the credit for them: what no operation here used, and was not taken yet.
+    spare: Option<u32>,
     /// The latest time at which an attempt was sent, as far as it was measured.
     last_send: Timestamp,
     probe_wait: Duration,
@@ -179,6 +181,7 @@ impl Line {
             probers: VecDeque::new(),
             next_ticket: Ticket::MIN,
             credit: 0,
+            spare: None,
             last_send: ORIGIN,
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
@@ -201,7 +204,11 @@ impl Line {
 
     /// Returns whether attempts are measured.
     pub(super) fn is_watching(&self) -> bool {
-        !self.queue.is_empty() || self.learned < LEARNED || self.is_rare() || self.outage.is_some()
+        !self.queue.is_empty()
+            || self.learned < LEARNED
+            || self.is_rare()
+            || self.outage.is_some()
+            || self.spare.is_some()
     }
 
     /// Returns whether the process calls so rarely that each of its successes matters.
@@ -475,9 +482,38 @@ impl Line {
         wakers
     }
 
+    /// Returns the number of operations in the line.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.queue.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Takes the credit that no operation here used, in whole sends.
+    pub(super) const fn take_spare(&mut self) -> u32 {
+        let Some(spare) = &mut self.spare else { return 0 };
+        let sends = *spare / SEND;
+        *spare %= SEND;
+        sends
+    }
+
+    /// Adds credit for this many sends from the successes of other processes, and notes whether operations of others wait. Returns the
+    /// wakers of the operations that are sent now.
+    pub(super) fn set_peers(&mut self, granted: u32, peers_wait: bool, now: Timestamp) -> Vec<Waker> {
+        if !self.is_watching() {
+            // What was measured of earlier traffic says nothing about the gap to the next attempt.
+            self.last_first = None;
+        }
+        self.spare = peers_wait.then(|| self.spare.unwrap_or_default());
+        self.credit = self.credit.saturating_add(granted.saturating_mul(SEND));
+        self.spend(now)
+    }
+
     /// Begins a new measurement of a healthy service once no operation waits.
     fn rest(&mut self) {
         if self.queue.is_empty() {
+            // It is spent once, here or in another process.
+            if let Some(spare) = &mut self.spare {
+                *spare = spare.saturating_add(std::mem::take(&mut self.credit));
+            }
             self.credit = self.credit.min(KEPT_CREDIT);
             if self.learned == LEARNED && self.has_waited {
                 (self.learned, self.measured, self.last_first) = (0, None, None);

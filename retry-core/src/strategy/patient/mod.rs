@@ -1,6 +1,7 @@
 //! The recommended strategy: a retry that the quota can't pay for waits for the service.
 
 mod line;
+mod peers;
 mod settings;
 mod token;
 

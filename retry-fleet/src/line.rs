@@ -1,0 +1,73 @@
+//! The operations of a process that wait for the service. Successes of the whole fleet send them.
+
+use crate::clock::At;
+use crate::protocol::{LineCall, LineReply};
+use retry_core::PatientRetryStrategy;
+use retry_core::quota::EvidenceQuota;
+use retry_core::time::Timestamp;
+use std::borrow::Borrow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A reference to a static strategy, or an `Arc`.
+struct Handle<P>(P);
+
+/// A strategy with any backoff.
+trait Strategy {
+    fn report(&self) -> LineCall;
+    fn grant(&self, reply: LineReply, now: Timestamp);
+}
+
+impl<B, Q, P: Deref<Target = PatientRetryStrategy<B, Q>>> Strategy for Handle<P> {
+    fn report(&self) -> LineCall {
+        LineCall { waiting: self.0.in_line(), spare: self.0.take_spare_sends() }
+    }
+
+    fn grant(&self, reply: LineReply, now: Timestamp) {
+        self.0.grant(reply.granted, reply.is_waiting, &At(now));
+    }
+}
+
+/// The quota of a strategy.
+struct QuotaOf<P>(Arc<Handle<P>>);
+
+impl<B: 'static, Q: Borrow<EvidenceQuota> + 'static, P: Deref<Target = PatientRetryStrategy<B, Q>>> Deref
+    for QuotaOf<P>
+{
+    type Target = EvidenceQuota;
+
+    fn deref(&self) -> &EvidenceQuota {
+        self.0.0.quota().borrow()
+    }
+}
+
+/// The line of a process.
+pub(crate) struct LinePart(Arc<dyn Strategy + Send + Sync>);
+
+impl LinePart {
+    /// Also returns the quota of the strategy.
+    pub(crate) fn new<B, Q, P>(strategy: P) -> (Self, impl Deref<Target = EvidenceQuota> + Send + Sync + 'static)
+    where
+        B: 'static,
+        Q: Borrow<EvidenceQuota> + 'static,
+        P: Deref<Target = PatientRetryStrategy<B, Q>> + Send + Sync + 'static,
+    {
+        let handle = Arc::new(Handle(strategy));
+        (Self(Arc::<Handle<P>>::clone(&handle)), QuotaOf(handle))
+    }
+
+    /// Returns what waits, and takes the sends that the process does not use itself. They are lost with a call that is lost.
+    pub(crate) fn call(&self) -> LineCall {
+        self.0.report()
+    }
+
+    /// Takes the sends that the fleet grants.
+    pub(crate) fn answered(&self, reply: LineReply, now: Timestamp) {
+        self.0.grant(reply, now);
+    }
+
+    /// Continues without the others.
+    pub(crate) fn go_alone(&self, now: Timestamp) {
+        self.0.grant(LineReply::default(), now);
+    }
+}
