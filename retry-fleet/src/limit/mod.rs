@@ -3,9 +3,9 @@
 mod alone;
 mod step;
 
+use crate::clock::At;
 use crate::protocol::{LimitCall, LimitReply, Post};
 use alone::alone;
-use retry_core::Clock;
 use retry_core::time::Timestamp;
 use retry_limits::{PacedAnswers, PacedStrategy};
 use std::fmt::{self, Debug, Formatter};
@@ -50,12 +50,6 @@ struct Strategy<S>(S);
 
 impl<S: Deref<Target: PacedStrategy>> Paced for Strategy<S> {
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers {
-        struct At(Timestamp);
-        impl Clock for At {
-            fn now(&self) -> Timestamp {
-                self.0
-            }
-        }
         self.0.pace_at(rate, is_cut, &At(now))
     }
 
@@ -100,6 +94,8 @@ pub(crate) struct LimitPart {
     posted: Option<Post>,
     /// The answers at the last call and its time, if it failed.
     alone: Option<(PacedAnswers, Timestamp)>,
+    /// Whether the share grows faster while calls fail.
+    is_searching: bool,
 }
 
 impl LimitPart {
@@ -121,6 +117,7 @@ impl LimitPart {
             demand: None,
             posted: None,
             alone: None,
+            is_searching: false,
         }
     }
 

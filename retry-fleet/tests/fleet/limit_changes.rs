@@ -91,6 +91,22 @@ fn a_fleet_whose_store_dies_young_looks_for_the_limit_without_it() {
     }
 }
 
+// Rules F10, F36, F51.
+#[test]
+fn a_fleet_of_small_shares_whose_store_answers_too_late_while_it_is_young_finds_the_limit() {
+    for (processes, rate, burst) in [(50, 100.0, 0.1), (50, 100.0, 1.0), (20, 40.0, 1.0), (100, 200.0, 0.1)] {
+        let counts = World::new(processes, rate).burst(burst).slow(8..1_000).run(63);
+        let of = |seconds| used_and_rejected(&counts, seconds, rate);
+        // An estimate that was right costs more rejections, because each process searches until its first one.
+        let ((used, _), (_, rejected)) = (of(33..63), of(8..63));
+        println!("{processes} on {rate}, {burst} s: {used} used, {rejected} s rejected");
+        assert!(
+            used > 0.9 && rejected < 3.0,
+            "{processes} on {rate}, burst of {burst} s: {used} used, {rejected} s rejected"
+        );
+    }
+}
+
 // Rule F39.
 #[test]
 fn rates_that_another_program_writes_are_bounded_by_what_the_processes_know() {
