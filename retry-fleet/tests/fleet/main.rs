@@ -1,5 +1,6 @@
 //! Tests of the parts of a fleet that need no server.
 
+mod events;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod exporter;
 mod fake;
