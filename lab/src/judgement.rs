@@ -63,6 +63,7 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("fleet", "bystanders", Failed::Percent("lost operations of the minute after it, %"), None),
     ("fleet_limit", "limit", Failed::Percent("failed operations, %"), Some("rejected, %")),
     ("fleet_limit", "changing", Failed::Percent("failed operations, %"), Some("rejected, %")),
+    ("fleet_outages", "outages", Failed::Successes("bridged, %"), Some("recovery, s")),
     ("worlds", "worlds", Failed::OfWorld("failed operations"), Some("time / ideal")),
     ("weights", "weights", Failed::Unknown, Some("time / ideal")),
     ("untold", "untold", Failed::Unknown, Some("time / ideal")),

@@ -28,8 +28,8 @@ fn results_beside_other_crates_are_from_the_same_code_as_those_without() {
 
 #[test]
 fn results_on_limiters_have_seeds_that_nothing_was_tuned_on() {
-    let full =
-        ["copy", "changing", "many", "fleet_limit", "worlds", "weights", "untold"].map(|scenario| ("full", scenario));
+    let full = ["copy", "changing", "many", "fleet_limit", "fleet_outages", "worlds", "weights", "untold"]
+        .map(|scenario| ("full", scenario));
     for (directory, scenario) in full.into_iter().chain([("peers", "copy")]) {
         let first = report(directory, scenario).options["first_seed"].as_u64();
         assert_eq!(first, Some(UNTUNED), "{directory}/{scenario}");

@@ -44,6 +44,7 @@ scenarios!(
     lengths,
     fleet,
     fleet_limit,
+    fleet_outages,
     worlds,
     weights,
     tail,

@@ -29,7 +29,7 @@ pub use timeline::timeline;
 use crate::report::Report;
 
 /// The scenarios that have tables only.
-pub const TABLES_ONLY: &[&str] = &["fleet", "fleet_limit", "many", "outlast", "untold", "weights"];
+pub const TABLES_ONLY: &[&str] = &["fleet", "fleet_limit", "fleet_outages", "many", "outlast", "untold", "weights"];
 
 /// Draws the picture of a scenario's results, as the text of an SVG file.
 ///

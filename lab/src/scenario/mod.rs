@@ -6,6 +6,7 @@ pub mod copy;
 pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
+pub mod fleet_outages;
 pub mod hedges;
 pub mod layers;
 pub mod lengths;
@@ -64,6 +65,7 @@ pub const SCENARIOS: &[Scenario] = &[
     lengths::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
+    fleet_outages::SCENARIO,
     worlds::SCENARIO,
     weights::SCENARIO,
     tail::SCENARIO,

@@ -1,5 +1,8 @@
 use super::partial::{drain_rate, drift};
-use super::{Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, layers, many, outage, partial, restart};
+use super::{
+    Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, fleet_outages, layers, many, outage, partial,
+    restart,
+};
 use crate::report::{Report, Spread};
 use crate::settings as arithmetic;
 use crate::strategies::Strategy;
@@ -68,6 +71,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
             "fleet_limit",
             json!({ "processes": [4], "arrive_s": 2, "measured_from_s": 4, "measured_s": 4, "store_away_s": 4 }),
         ),
+        ("fleet_outages", json!({ "worlds": ["stall 10 s, server of 5/s"], "after_s": 30 })),
         ("worlds", json!({ "only": "no burst" })),
         ("untold", json!({ "only": "no burst" })),
         (
@@ -351,4 +355,16 @@ fn a_fleet_shares_a_limit_fairly_with_few_rejections_also_without_its_store() {
             (measure("store away", strategy, "limit used, %"), measure("store away", strategy, "rejected, %"));
         assert!(used >= 95.0 && rejected <= 5.0, "{strategy}: {used} % are used, {rejected} % are rejected");
     }
+}
+
+#[test]
+fn operations_of_a_fleet_wait_together_and_alone_without_its_store() {
+    let report = study(fleet_outages::SCENARIO, &json!({}));
+    let of = |strategy, measure| median(&report, "outages", &["down 10 s, load 0.5", "1000", strategy], measure);
+    let bridged = |strategy| of(strategy, "bridged, %");
+    assert!(bridged("fleet") >= 97.0 && bridged("alone") < 95.0, "{} %, {} %", bridged("fleet"), bridged("alone"));
+    let (away, alone) = (bridged("fleet, store away"), bridged("alone"));
+    assert!((away - alone).abs() < 3.0, "{away} % without a store, {alone} % alone");
+    let sent = |strategy| of(strategy, "attempts per operation");
+    assert!(sent("fleet") <= sent("alone") && of("fleet", "bystanders lost, %") < 0.5, "{} attempts", sent("fleet"));
 }

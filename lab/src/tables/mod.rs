@@ -88,6 +88,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "failing servers beside other crates" => failing::failing(results),
         "faults" => quotas::faults(results.full("faults")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
+        "fleet_outages" => fleet_outages(results.full("fleet_outages")?),
         "fleets" => quotas::fleets(results.full("fleet")?),
         "hedged worlds" => hedged::hedged(results.full("hedges")?),
         "hedges" => servers::hedges(results.full("tail")?),
@@ -284,6 +285,28 @@ fn fleet_limit(report: &Report) -> Result<Rows, Missing> {
                 cells.push(median(value(table, &[&strategy, limit, &processes], "rejected, %")?, 1.0, 1));
             }
             cells.push(median(value(table, &[&strategy, "500", &processes], "fairness")?, 1.0, 3));
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
+}
+
+/// Outages that many processes outlast. A cell has a value for each number of processes.
+fn fleet_outages(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "outages")?;
+    let measures = [("bridged, %", 0), ("attempts per operation", 2), ("recovery, s", 0), ("bystanders lost, %", 1)];
+    let mut rows = vec![row(&["world", "strategy"])];
+    rows[0].extend(measures.map(|(measure, _)| measure.to_owned()));
+    for world in distinct(table, 0) {
+        for strategy in distinct(table, 2) {
+            let runs = table.rows.iter().filter(|row| row.keys[0] == world && row.keys[2] == strategy);
+            let mut cells = vec![world.clone(), strategy.clone()];
+            for (measure, decimals) in measures {
+                let column = table.measures.iter().position(|name| name == measure);
+                let column = column.ok_or_else(|| Missing(measure.to_owned()))?;
+                let values: Vec<_> = runs.clone().map(|row| median(row.values[column], 1.0, decimals)).collect();
+                cells.push(values.join("/"));
+            }
             rows.push(cells);
         }
     }

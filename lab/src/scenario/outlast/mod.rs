@@ -27,7 +27,7 @@ mod world;
 
 pub use jobs::{Tally, run as run_jobs};
 pub use list::worlds;
-pub use open::{Measured, run};
+pub use open::{Measured, Retries, run};
 pub use world::{Answer, Jobs, Spell, World};
 
 use super::{Plan, Scenario, UNTUNED, number, share};

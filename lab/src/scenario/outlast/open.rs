@@ -7,12 +7,19 @@ use super::site::Site;
 use super::world::World;
 use crate::World as Time;
 use crate::call::Caller;
-use crate::strategies::Strategy;
+use crate::fleet::FleetStore;
+use crate::strategies::{Strategy, caller};
 use crate::world::Random;
+use retry_core::PatientRetryStrategy;
 use retry_core::time::{Clock, Timer, Timestamp};
+use retry_fleet::Member;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The shortest and the longest time of a message to the store of a fleet, or from it.
+const STORE_MESSAGE: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(25));
 
 /// The minute after the fault.
 const MINUTE_S: u32 = 60;
@@ -49,10 +56,30 @@ impl Measured {
     }
 }
 
+/// How the processes retry.
+#[derive(Clone, Debug)]
+pub enum Retries {
+    /// By a strategy in each process, which knows only what the process does.
+    Alone(Strategy),
+    /// By the patient strategy, in processes that are a fleet. Its store may be away from the begin of the fault on.
+    Fleet {
+        /// Whether it is.
+        is_store_away: bool,
+    },
+}
+
+impl From<&Strategy> for Retries {
+    fn from(strategy: &Strategy) -> Self {
+        Self::Alone(strategy.clone())
+    }
+}
+
 /// The processes, and the server that they call.
 struct Load {
     time: Time,
-    strategy: Strategy,
+    retries: Retries,
+    /// The store of the fleet.
+    store: Rc<FleetStore>,
     seed: u64,
     site: Rc<Site>,
     /// The callers of the processes; none if a new process makes each operation.
@@ -61,8 +88,18 @@ struct Load {
 }
 
 impl Load {
-    fn process(&self, number: u64) -> Rc<dyn Caller> {
-        self.strategy.caller(caller_seed(self.seed, 0, number))
+    /// Starts a process, which lives for this time, or for ever.
+    fn process(&self, number: u64, lives: Option<Duration>) -> Rc<dyn Caller> {
+        let seed = caller_seed(self.seed, 0, number);
+        if let Retries::Alone(strategy) = &self.retries {
+            return strategy.caller(seed);
+        }
+        let now = self.time.now();
+        let strategy = Arc::new(PatientRetryStrategy::new().seed(seed));
+        let member = Member::new("lab", format!("{}.{number}", self.seed), now);
+        let member = member.patient(Arc::clone(&strategy));
+        self.time.spawn(Rc::clone(&self.store).run(member, lives.map(|lives| now.saturating_add(lives))));
+        caller(strategy)
     }
 
     /// Lets operations arrive as a Poisson process.
@@ -73,7 +110,7 @@ impl Load {
             let began = self.time.elapsed();
             self.outcome.borrow_mut().begin(began);
             let caller = if self.callers.is_empty() {
-                self.process(number)
+                self.process(number, Some(Duration::ZERO))
             } else {
                 Rc::clone(&*self.callers[index_of(clients.uniform(), self.callers.len())].borrow())
             };
@@ -93,25 +130,35 @@ impl Load {
         let count = self.callers.len();
         self.time.sleep(first_life(lives, process, count)).await;
         for number in (process..).step_by(count).skip(1) {
-            self.callers[process].replace(self.process(number as u64));
+            self.callers[process].replace(self.process(number as u64, Some(lives)));
             self.time.sleep(lives).await;
         }
     }
 }
 
 /// Begins a run.
-fn begin(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u32, seed: u64) -> (Time, Rc<Load>) {
+fn begin(world: &World, retries: &Retries, live_s: Option<f64>, processes: u32, seed: u64) -> (Time, Rc<Load>) {
     let time = Time::new();
+    let mut store = FleetStore::new(&time, STORE_MESSAGE, seed);
+    if let Retries::Fleet { is_store_away: true } = retries {
+        let begins = Timestamp::START.saturating_add(Duration::from_secs(world.begins_s.into()));
+        store = store.away(begins, Timestamp::from_origin(Duration::MAX));
+    }
     let mut load = Load {
         time: time.clone(),
-        strategy: strategy.clone(),
+        retries: retries.clone(),
+        store: Rc::new(store),
         seed,
         site: Site::new(&time, world, live_s, seed),
         callers: Vec::new(),
         outcome: Rc::default(),
     };
     if !world.is_lone {
-        load.callers = (0..processes.max(1)).map(|number| RefCell::new(load.process(number.into()))).collect();
+        let first = |number: u32| {
+            let first_life = |lives| first_life(seconds(lives), number as usize, processes.max(1) as usize);
+            RefCell::new(load.process(number.into(), world.lives_s.map(first_life)))
+        };
+        load.callers = (0..processes.max(1)).map(first).collect();
     }
     let load = Rc::new(load);
     if let Some(lives) = world.lives_s {
@@ -123,10 +170,11 @@ fn begin(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u32
     (time, load)
 }
 
-/// Runs a world with a strategy in this number of processes.
-pub fn run(world: &World, strategy: &Strategy, live_s: Option<f64>, processes: u32, seed: u64) -> Measured {
+/// Runs a world with this number of processes.
+pub fn run(world: &World, retries: impl Into<Retries>, live_s: Option<f64>, processes: u32, seed: u64) -> Measured {
+    let retries = retries.into();
     let runs: Vec<_> = (0..u64::from(world.runs.max(1)))
-        .map(|number| begin(world, strategy, live_s, processes, seed ^ number << 48))
+        .map(|number| begin(world, &retries, live_s, processes, seed ^ number << 48))
         .collect();
     let to = world.begins_s + world.fault_s;
     let until = |end: u32| {
