@@ -25,7 +25,7 @@ const COSTS: [Cost; 19] = [
     Cost { scenario: "lengths", short: (0.4, 1.0), full: (2.5, 20.0) },
     Cost { scenario: "fleet", short: (1.5, 1.0), full: (120.0, 5.0) },
     Cost { scenario: "fleet_limit", short: (2.7, 2.0), full: (54.3, 3.0) },
-    Cost { scenario: "fleet_outages", short: (6.6, 1.0), full: (60.0, 3.0) },
+    Cost { scenario: "fleet_outages", short: (6.6, 1.0), full: (37.6, 3.0) },
     Cost { scenario: "worlds", short: (2.7, 1.0), full: (17.6, 5.0) },
     Cost { scenario: "weights", short: (1.2, 1.0), full: (1.2, 5.0) },
     Cost { scenario: "untold", short: (3.0, 1.0), full: (3.0, 5.0) },
