@@ -45,10 +45,8 @@ pub(super) struct Model {
     line: Vec<Waiting>,
     /// In halves.
     credit: u32,
-    /// In halves.
-    spare: u32,
-    /// Whether operations of other processes wait.
-    peers_wait: bool,
+    /// While operations of other processes wait, the credit for them, in halves.
+    spare: Option<u32>,
     last_send: u64,
     /// The probes since the latest success.
     probes: u32,
@@ -78,8 +76,7 @@ impl Model {
         Self {
             line: Vec::new(),
             credit: 0,
-            spare: 0,
-            peers_wait: false,
+            spare: None,
             last_send: 0,
             probes: 0,
             has_probed: false,
@@ -112,7 +109,7 @@ impl Model {
 
     /// Returns whether nobody waits here or elsewhere, so that attempts need not be measured.
     pub(super) fn is_settled(&self) -> bool {
-        self.is_empty() && !self.peers_wait
+        self.is_empty() && self.spare.is_none()
     }
 
     /// Returns whether nobody is in the line.
@@ -121,8 +118,9 @@ impl Model {
     }
 
     pub(super) fn take_spare(&mut self) -> u32 {
-        let sends = self.spare / 2;
-        self.spare %= 2;
+        let spare = self.spare.unwrap_or(0);
+        let sends = spare / 2;
+        self.spare = self.spare.map(|_| spare % 2);
         self.all_given += sends;
         sends
     }
@@ -132,10 +130,7 @@ impl Model {
         if !was_measured {
             self.last_first = None;
         }
-        self.peers_wait = wait;
-        if !wait {
-            self.spare = 0;
-        }
+        self.spare = wait.then(|| self.spare.unwrap_or(0));
         self.credit += 2 * granted;
         self.earned += 2 * granted;
         self.spend(now);
@@ -192,8 +187,8 @@ impl Model {
 
     fn rests(&mut self) {
         if self.is_empty() {
-            if self.peers_wait {
-                self.spare += std::mem::take(&mut self.credit);
+            if let Some(spare) = &mut self.spare {
+                *spare += std::mem::take(&mut self.credit);
             }
             self.credit = self.credit.min(1);
             if self.firsts == 16 && self.has_waited {
