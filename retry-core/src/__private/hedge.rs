@@ -148,7 +148,7 @@ where
         let on_retry = self.on_retry.take().zip(explored::value(outcome));
         let driver = on_retry
             .map(|((beginning, on_retry), outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
-        self.operation.settle_or_end(self.call, directive, textual(driver, last, outcome))
+        self.operation.settle_or_end(self.call, directive, || textual(driver, last, outcome))
     }
 }
 

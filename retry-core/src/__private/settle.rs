@@ -100,7 +100,7 @@ pub fn unrecovered<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: Op
     last: &mut impl KeptOutcome<R>,
 ) -> Option<R> {
     let outcome = operation.unrecovered(last)?;
-    operation.settle_or_end(call, None, textual(Plain, last, &outcome));
+    operation.settle_or_end(call, None, || textual(Plain, last, &outcome));
     Some(explored::last(outcome))
 }
 
@@ -145,7 +145,7 @@ pub fn settle<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: Optiona
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
         RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed(call, success),
-        directive => operation.settle(call, directive, textual(Plain, last, &outcome)),
+        directive => operation.settle(call, directive, || textual(Plain, last, &outcome)),
     };
     operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)
 }
@@ -160,7 +160,7 @@ pub fn settle_to_end<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: 
     last: &mut impl KeptOutcome<R>,
     outcome: Outcome<R>,
 ) -> Option<End<R>> {
-    let decision = operation.settle_or_end(call, directive, textual(Plain, last, &outcome));
+    let decision = operation.settle_or_end(call, directive, || textual(Plain, last, &outcome));
     operation.finish(call, decision, last, outcome).break_value()
 }
 
@@ -179,7 +179,7 @@ pub fn settle_and_tell<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O
         Some(outcome) => tell(outcome, event),
         None => ControlFlow::Continue(()),
     };
-    let driver = textual(OnRetry::new(beginning, on_retry), last, &outcome);
+    let driver = || textual(OnRetry::new(beginning, on_retry), last, &outcome);
     let decision = operation.settle_or_end(call, directive, driver);
     operation.finish(call, decision, last, outcome).break_value()
 }

@@ -43,7 +43,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
             };
             if send {
                 let attempt = guard.token.attempts();
-                operation.record.attempted(attempt);
+                operation.record.attempted(|| attempt);
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
             }
             guard.disarm();

@@ -32,6 +32,24 @@ impl<S, T: Copy, O: Copy> Clone for Call<'_, S, T, O> {
     }
 }
 
+/// The name and the strategy of a call.
+pub(super) type Named<'c, S> = (&'c Name, &'c S);
+
+impl<'c, S, T, O> Call<'c, S, T, O> {
+    /// Creates a call from its two parts.
+    #[inline]
+    pub(super) fn of((name, strategy): Named<'c, S>, (timer, observer): (T, O)) -> Self {
+        Self { name, strategy, timer, observer }
+    }
+
+    /// Returns the call in two parts, for a function that is not inlined. Each part fits into registers. As one value, the call of a
+    /// closure would be written to memory on the path of each success.
+    #[inline]
+    pub(super) fn parts(self) -> (Named<'c, S>, (T, O)) {
+        ((self.name, self.strategy), (self.timer, self.observer))
+    }
+}
+
 impl<'c, S> Call<'c, S> {
     /// Creates a call with the default timer and without an observer.
     #[inline]
@@ -121,31 +139,45 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)
     }
 
-    /// Reports that an attempt starts. If its operation has only just begun, no clock is read for the event.
+    /// Reports that an attempt starts. If its operation has only just begun, no clock is read for the event. The number of the attempt
+    /// is read only for an event.
     #[inline]
-    pub(super) fn tell_started(self, observed: &Observed<O::State>, attempt: u32, has_just_begun: bool) {
+    pub(super) fn tell_started(
+        self,
+        observed: &Observed<O::State>,
+        attempt: impl FnOnce() -> u32,
+        has_just_begun: bool,
+    ) {
         if observed.global.is_interested() || trace::is_enabled(Level::Trace) {
-            self.tell_all_started(observed, attempt, has_just_begun);
+            let (named, around) = self.parts();
+            Self::tell_all_started(named, around, observed, attempt, has_just_begun);
         } else if let Some(beginning) = O::beginning(&observed.own) {
             if has_just_begun {
                 self.tell_observer_begun(beginning.operation_id);
             } else {
-                self.tell_observer(beginning, attempt, EventKind::AttemptStarted);
+                self.tell_observer(beginning, attempt(), EventKind::AttemptStarted);
             }
         }
     }
 
     #[cold]
-    fn tell_all_started(self, observed: &Observed<O::State>, attempt: u32, has_just_begun: bool) {
+    fn tell_all_started(
+        named: Named<'_, S>,
+        around: (T, O),
+        observed: &Observed<O::State>,
+        attempt: impl FnOnce() -> u32,
+        has_just_begun: bool,
+    ) {
+        let call = Call::of(named, around);
         if !has_just_begun {
-            return self.tell_all(observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+            return call.tell(observed, Level::Trace, attempt(), || EventKind::AttemptStarted);
         }
-        let operation = (self.name.get(), observed.own.operation_id());
-        trace::emit(Level::Trace, operation, || self.strategy.name(), 1, &EventKind::AttemptStarted);
+        let operation = (call.name.get(), observed.own.operation_id());
+        trace::emit(Level::Trace, operation, || call.strategy.name(), 1, &EventKind::AttemptStarted);
         if let Some(beginning) = O::beginning(&observed.own) {
-            self.tell_observer_begun(beginning.operation_id);
+            call.tell_observer_begun(beginning.operation_id);
         }
-        observed.global.tell(|_| self.event_begun(operation.1));
+        observed.global.tell(|_| call.event_begun(operation.1));
     }
 
     #[cold]
@@ -169,7 +201,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) {
         let beginning = O::beginning(&observed.own);
         if observed.global.is_interested() || trace::is_enabled(level) {
-            self.tell_all(observed, level, attempt, kind);
+            let (named, around) = self.parts();
+            Self::tell_all(named, around, observed, (level, attempt), kind);
         } else if let Some(beginning) = beginning {
             self.tell_observer(beginning, attempt, kind());
         }
@@ -227,11 +260,17 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     // The kind is built out of line, too, so that the path of an operation that nobody observes stays short.
     #[cold]
-    fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
-        let kind = kind();
-        let operation = (self.name.get(), observed.own.operation_id());
-        trace::emit(level, operation, || self.strategy.name(), attempt, &kind);
-        self.tell_observers(observed, attempt, kind);
+    fn tell_all(
+        named: Named<'_, S>,
+        around: (T, O),
+        observed: &Observed<O::State>,
+        (level, attempt): (Level, u32),
+        kind: impl FnOnce() -> EventKind,
+    ) {
+        let (call, kind) = (Call::of(named, around), kind());
+        let operation = (call.name.get(), observed.own.operation_id());
+        trace::emit(level, operation, || call.strategy.name(), attempt, &kind);
+        call.tell_observers(observed, attempt, kind);
     }
 
     /// Reports that an operation gave up. While a quota refuses many operations of a function, most of them are no warnings.
@@ -248,7 +287,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let is_refused = reason == RetryError::QuotaExhausted;
         let also_refused = if is_refused { REFUSALS.note(operation.0, self.now()) } else { None };
         if is_refused && also_refused.is_none() {
-            return self.tell_all(observed, Level::Debug, attempt, kind);
+            return self.tell(observed, Level::Debug, attempt, kind);
         }
         let kind = kind();
         let chain = if trace::is_text_wanted() { text() } else { None };

@@ -24,13 +24,15 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             (true, _) => Level::Debug,
             (false, _) => Level::Warn,
         };
-        call.tell(&self.observed, level, attempts, || EventKind::Succeeded {
+        // By value, so that neither is written to memory.
+        let strategy = call.strategy;
+        call.tell(&self.observed, level, attempts, move || EventKind::Succeeded {
             recorded,
-            waiting: call.strategy.waiting_operations(),
-            quota: call.strategy.quota_level(),
-            quota_capacity: call.strategy.full_quota_level(),
-            quota_mode: call.strategy.quota_mode(),
-            send_rate: call.strategy.send_rate(),
+            waiting: strategy.waiting_operations(),
+            quota: strategy.quota_level(),
+            quota_capacity: strategy.full_quota_level(),
+            quota_mode: strategy.quota_mode(),
+            send_rate: strategy.send_rate(),
         });
         self.record.ended(attempts, None);
     }

@@ -47,7 +47,6 @@ pub use identity::{Beginning, Identified, UnobservedId};
 pub use name::{FunctionName, Name, Path};
 pub(crate) use next_deadline::DeadlineAndSleep;
 pub use release::ReleaseGuard;
-#[cfg(feature = "hedges")]
 pub(crate) use settle::Decision;
 pub use settle::End;
 pub use stop::{SharedStop, Stop, Stopped};

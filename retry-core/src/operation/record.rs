@@ -64,8 +64,9 @@ mod recording {
             }
         }
 
-        pub(in crate::operation) fn attempted(&self, attempts: u32) {
+        pub(in crate::operation) fn attempted(&self, attempts: impl FnOnce() -> u32) {
             if let Some(record) = &self.record {
+                let attempts = attempts();
                 record.update(|operation| operation.attempts = attempts);
             }
         }
@@ -127,7 +128,7 @@ mod silent {
         pub(in crate::operation) fn waited(&self, _: Duration) {}
 
         #[inline]
-        pub(in crate::operation) fn attempted(&self, _: u32) {}
+        pub(in crate::operation) fn attempted(&self, _: impl FnOnce() -> u32) {}
 
         #[inline]
         pub(in crate::operation) fn ended(&self, _: u32, _: Option<RetryError>) {}

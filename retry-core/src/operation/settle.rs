@@ -1,5 +1,6 @@
 //! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
+use super::call::Named;
 use super::driver::{Driver, Plain};
 use super::release::{ReleaseGuard, Tally, TokenState};
 use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored, with_text};
@@ -30,6 +31,13 @@ pub struct End<R> {
     pub(crate) attempts: u32,
     pub(crate) waited: Duration,
     pub(crate) reason: Option<RetryError>,
+}
+
+impl<R> End<R> {
+    #[inline]
+    pub(crate) fn new(outcome: Outcome<R>, tally: Tally, reason: Option<RetryError>) -> Self {
+        Self { outcome: explored::last(outcome), attempts: tally.attempts, waited: tally.waited(), reason }
+    }
 }
 
 impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
@@ -69,20 +77,32 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.
+    ///
+    /// The driver is made here, and the directive passed by reference, so that a success writes neither to memory.
     #[inline]
-    pub(crate) fn settle<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+    pub(crate) fn settle<
+        S: RetryStrategy<Token = K>,
+        T: Clock + Copy,
+        O: OptionalObserver<State = N> + Copy,
+        D: Driver,
+    >(
         &mut self,
         call: Call<'_, S, T, O>,
         directive: RetryDirective,
-        driver: impl Driver,
+        driver: impl FnOnce() -> D,
     ) -> Decision {
         match directive {
-            RetryDirective::Succeed { success } if driver.was_sent() => self.succeed(call, success),
-            RetryDirective::Succeed { .. } => self.succeed_unsent(call),
-            // By reference, so that a success does not write a directive to memory.
+            RetryDirective::Succeed { success } => {
+                if driver().was_sent() {
+                    self.succeed(call, success)
+                } else {
+                    self.succeed_unsent(call)
+                }
+            }
             directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
                 let tally = self.token.tally();
-                match self.fail(call, &directive, driver) {
+                let (named, around) = call.parts();
+                match self.fail(named, around, &directive, driver()) {
                     Ok(()) => Decision::Retry,
                     Err(reason) => Decision::Stop { tally, reason: Some(reason) },
                 }
@@ -92,15 +112,20 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
 
     /// Settles an outcome, as [`settle`](State::settle) does. There is no directive if the time is over.
     #[inline]
-    pub(crate) fn settle_or_end<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+    pub(crate) fn settle_or_end<
+        S: RetryStrategy<Token = K>,
+        T: Clock + Copy,
+        O: OptionalObserver<State = N> + Copy,
+        D: Driver,
+    >(
         &mut self,
         call: Call<'_, S, T, O>,
         directive: Option<RetryDirective>,
-        driver: impl Driver,
+        driver: impl FnOnce() -> D,
     ) -> Decision {
         match directive {
             Some(directive) => self.settle(call, directive, driver),
-            None => self.time_is_over(call, driver),
+            None => self.time_is_over(call, driver()),
         }
     }
 
@@ -139,10 +164,12 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     #[inline(never)]
     fn fail<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
-        call: Call<'_, S, T, O>,
+        named: Named<'_, S>,
+        around: (T, O),
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
+        let call = Call::of(named, around);
         if directive.is_unknown() {
             // If the policy was asked through `Call::evaluate`, there was a warning with the text of the error.
             call.warn(self, || None, None);
@@ -264,10 +291,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         K::may_wait() && !self.is_unmade && matches!(self.token, TokenState::NoRecovery(_))
     }
 
-    /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if the operation
-    /// may need it later.
-    ///
-    /// If its `Drop` panics, the token of the paid retry is released.
+    /// Returns the end of the operation if the outcome is final. Otherwise the outcome is [kept](State::keep) or dropped.
     #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
     #[inline(always)]
     pub(crate) fn finish<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
@@ -278,20 +302,30 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         outcome: Outcome<R>,
     ) -> ControlFlow<End<R>> {
         match decision {
-            Decision::Stop { tally, reason } => {
-                let (attempts, waited) = (tally.attempts, tally.waited());
-                ControlFlow::Break(End { outcome: explored::last(outcome), attempts, waited, reason })
-            }
+            Decision::Stop { tally, reason } => ControlFlow::Break(End::new(outcome, tally, reason)),
             Decision::Retry => {
-                let waits = self.token.waits_for_service();
-                let guard = ReleaseGuard::new(&mut self.token, call.strategy);
-                if let Some(outcome) = explored::kept(outcome) {
-                    last.keep(outcome, waits);
-                }
-                guard.disarm();
+                self.keep(call, last, outcome);
                 ControlFlow::Continue(())
             }
         }
+    }
+
+    /// Drops the outcome of an attempt that another one follows, or keeps it if the operation may need it later.
+    ///
+    /// If its `Drop` panics, the token of the paid retry is released.
+    #[inline]
+    pub(crate) fn keep<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        last: &mut impl KeptOutcome<R>,
+        outcome: Outcome<R>,
+    ) {
+        let waits = self.token.waits_for_service();
+        let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+        if let Some(outcome) = explored::kept(outcome) {
+            last.keep(outcome, waits);
+        }
+        guard.disarm();
     }
 
     /// Releases the token of an attempt that will not be made, or was not sent.

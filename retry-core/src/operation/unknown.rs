@@ -43,10 +43,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> RetryDirective {
         operation.limits.note_once(policy.is_idempotent() == Some(false));
         let evaluate = |outcome: &R| {
-            let mut directive = policy.evaluate(outcome);
-            if directive.is_unknown() {
-                directive = self.unknown(operation, policy, outcome, directive);
-            }
+            let directive = match policy.evaluate(outcome) {
+                unknown if unknown.is_unknown() => self.unknown(operation, policy, outcome, unknown),
+                directive => directive,
+            };
             if let Some(usage) = policy.usage(outcome) {
                 operation.used(self.strategy, usage);
             }

@@ -213,9 +213,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             guard.give_up(move || self.clock().now());
             return None;
         }
-        let attempt = guard.token.attempts();
-        operation.record.attempted(attempt);
-        self.tell_started(&operation.observed, attempt, has_just_begun);
+        operation.record.attempted(|| guard.token.attempts());
+        self.tell_started(&operation.observed, || guard.token.attempts(), has_just_begun);
         guard.disarm();
         None
     }

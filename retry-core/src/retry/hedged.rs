@@ -177,8 +177,9 @@ where
         let Retry { function: Function { strategy, attempt, name, .. }, policy, timer, observer, .. } = call;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let directive = directive.map(|directive| state.remember(directive));
-        let driver = explored::driver(outcome, |outcome| attempt.driver(state, outcome));
-        operation.settle_or_end(call, directive, textual(driver, policy, outcome))
+        operation.settle_or_end(call, directive, || {
+            textual(explored::driver(outcome, |outcome| attempt.driver(state, outcome)), policy, outcome)
+        })
     }
 }
 

@@ -4,13 +4,12 @@ use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAt
 use super::{Function, Retry};
 use crate::observe::Report;
 use crate::operation::{
-    Call, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, Place, RunAttempt, RunningLimits, StateOf, TimeLimits,
+    Call, Decision, End, LimitsOn, OptionalObserver, Outcome, Place, RunAttempt, RunningLimits, StateOf, TimeLimits,
     explored, textual,
 };
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
-use std::ops::ControlFlow;
 use std::pin::pin;
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
@@ -79,11 +78,11 @@ where
                     wait.await;
                 }
                 if let Some(outcome) = operation.unrecovered(&mut last) {
-                    let ControlFlow::Break(end) = self.settle(&mut operation, &mut state, &mut last, outcome, true)
+                    let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true)
                     else {
                         continue;
                     };
-                    break end;
+                    break End::new(outcome, tally, reason);
                 }
                 let attempted = {
                     let place = Place::of(&operation);
@@ -95,10 +94,11 @@ where
                     let make = move || place.run(attempt.attempt(state, number, time_left));
                     L::Running::run_attempt(deadline, pin!(sleep), make).await
                 };
-                if let ControlFlow::Break(end) =
-                    self.conclude(&mut operation, &mut state, &mut last, L::Running::outcome(attempted))
-                {
-                    break end;
+                let attempted = L::Running::outcome(attempted);
+                let (outcome, is_over) = operation.attempted(attempted, &mut last, |cut| self.limits.out_of_time(cut));
+                match self.settle(&mut operation, &mut state, &outcome, is_over) {
+                    Decision::Retry => operation.keep(self.call(), &mut last, outcome),
+                    Decision::Stop { tally, reason } => break End::new(outcome, tally, reason),
                 }
             };
             conclude(started, &self.timer, end)
@@ -150,10 +150,10 @@ where
         loop {
             let cut = self.call().block(&mut operation);
             if let Some(outcome) = operation.unrecovered(&mut last) {
-                let ControlFlow::Break(end) = self.settle(&mut operation, &mut state, &mut last, outcome, true) else {
+                let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true) else {
                     continue;
                 };
-                return end;
+                return End::new(outcome, tally, reason);
             }
             let attempted = if let Some(cut) = cut {
                 Err(cut)
@@ -162,8 +162,10 @@ where
                 let place = Place::of(&operation);
                 Ok(place.run_blocking(|| self.function.attempt.attempt(&state, number, time_left)))
             };
-            if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut state, &mut last, attempted) {
-                return end;
+            let (outcome, is_over) = operation.attempted(attempted, &mut last, |cut| self.limits.out_of_time(cut));
+            match self.settle(&mut operation, &mut state, &outcome, is_over) {
+                Decision::Retry => operation.keep(self.call(), &mut last, outcome),
+                Decision::Stop { tally, reason } => return End::new(outcome, tally, reason),
             }
         }
     }
@@ -183,38 +185,22 @@ where
         Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
     }
 
-    /// Lets the policy and the strategy decide whether another attempt follows, and stores the state for it.
-    #[inline]
-    fn conclude(
-        &mut self,
-        operation: &mut StateOf<S, L::Running, O>,
-        state: &mut F::State,
-        last: &mut impl KeptOutcome<F::Outcome>,
-        attempted: Result<Outcome<F::Outcome>, <L::Running as RunningLimits>::Cut>,
-    ) -> ControlFlow<End<F::Outcome>> {
-        let (outcome, is_over) = operation.attempted(attempted, last, |cut| self.limits.out_of_time(cut));
-        self.settle(operation, state, last, outcome, is_over)
-    }
-
-    /// Settles an outcome, without the policy if the time is over.
+    /// Lets the policy and the strategy decide whether another attempt follows, and stores the state for it. If the time is over, the
+    /// policy is not asked.
     #[inline]
     fn settle(
         &mut self,
         operation: &mut StateOf<S, L::Running, O>,
         state: &mut F::State,
-        last: &mut impl KeptOutcome<F::Outcome>,
-        outcome: Outcome<F::Outcome>,
+        outcome: &Outcome<F::Outcome>,
         is_over: bool,
-    ) -> ControlFlow<End<F::Outcome>> {
+    ) -> Decision {
         let Self { function: Function { strategy, attempt, name, .. }, policy, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-        let directive = if is_over { None } else { Some(call.evaluate(operation, policy, &outcome)) };
-        let decision = operation.settle_or_end(
-            call,
-            directive.map(|directive| state.remember(directive)),
-            textual(explored::driver(&outcome, |outcome| attempt.driver(state, outcome)), policy, &outcome),
-        );
-        operation.finish(call, decision, last, outcome)
+        let directive = if is_over { None } else { Some(state.remember(call.evaluate(operation, policy, outcome))) };
+        operation.settle_or_end(call, directive, || {
+            textual(explored::driver(outcome, |outcome| attempt.driver(state, outcome)), policy, outcome)
+        })
     }
 }
 

@@ -355,7 +355,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
                 let attempt = ByHand { was_sent: is_sent, is_repeatable };
                 self.previous_failure = Some(Failure::from_directive(directive));
                 let beginning = self.beginning();
-                let driver = with_text(Keeping { attempt, beginning, failure: &mut self.failure }, text);
+                let driver = || with_text(Keeping { attempt, beginning, failure: &mut self.failure }, text);
                 match self.state.settle(self.surroundings.call(), directive, driver) {
                     Decision::Retry => {
                         self.stage = Stage::Waiting(None);
@@ -437,7 +437,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     fn time_is_over(&mut self, attempt: ByHand, timed_out: Option<TimedOut>) -> Ended {
         let beginning = self.beginning();
         let driver = Keeping { attempt, beginning, failure: &mut self.failure };
-        let decision = self.state.settle_or_end(self.surroundings.call(), None, driver);
+        let decision = self.state.settle_or_end(self.surroundings.call(), None, || driver);
         self.end(decision, timed_out)
     }
 

@@ -160,7 +160,7 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         let Operation { state, surroundings, previous_failure, failure, .. } = &mut self.operation;
         *previous_failure = directive.map(Failure::from_directive).or(*previous_failure);
         let driver = textual(Keeping { attempt, beginning, failure }, self.attempts.policy(), outcome);
-        let decision = state.settle_or_end(surroundings.call(), directive, driver);
+        let decision = state.settle_or_end(surroundings.call(), directive, || driver);
         let (Some(event), Some(outcome)) = (self.operation.take_failure(), explored::value(outcome)) else {
             return decision;
         };

@@ -47,7 +47,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return Err(NoHedge::MaxTime);
         }
         let attempt = guard.token.attempts();
-        operation.record.attempted(attempt);
+        operation.record.attempted(|| attempt);
         self.tell(&operation.observed, Level::Debug, attempt, || EventKind::HedgeSent);
         self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
         guard.disarm();
