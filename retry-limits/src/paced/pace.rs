@@ -227,9 +227,12 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Reports a rejection to the estimator. A rejection that holds back all sends is certainly evidence of a limit. So is the
-    /// first one with an external rate, because there was no ramp.
+    /// first one with an external rate, because there was no ramp, and one in a ramp that is shut out. With a limit that the user sets,
+    /// the space between sends grows first.
     fn cut(&mut self, now: Timestamp, holds: bool, doubt: Doubt) -> bool {
-        let is_certain = holds || self.imposed.is_some() && self.estimator.estimate().is_none();
+        let is_shut_out = !self.estimator.told().has_limit() && self.answered.is_shut_out();
+        let is_first = self.estimator.estimate().is_none();
+        let is_certain = holds || is_first && (self.imposed.is_some() || is_shut_out);
         if is_certain {
             self.estimator.reject(now);
         }

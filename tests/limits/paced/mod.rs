@@ -95,6 +95,37 @@ fn a_ramp_for_which_many_operations_wait_hurries_until_the_first_rejection() {
     }
 }
 
+// Rule L66.
+#[test]
+fn a_new_client_whose_limit_others_have_used_up_soon_sends_little() {
+    for (accepted, rejections) in [(0, 5), (2, 6)] {
+        let rates_of = |strategy: PacedRetryStrategy| {
+            let clock = ByHand::at(secs(1000));
+            let send = || {
+                let mut token = strategy.acquire_initial_token(&clock).unwrap();
+                while strategy.ready(&mut token, &clock, None).wait().is_some() {
+                    clock.advance(millis(10));
+                }
+                token
+            };
+            for _ in 0..accepted {
+                strategy.record_success(send(), &Success::default(), &clock).unwrap();
+            }
+            let mut rates = (0..rejections).map(|_| {
+                // The former operation is gone, so that none has a limit of its own.
+                drop(strategy.refresh_retry_token(send(), &throttled(None), &clock));
+                strategy.send_rate().unwrap()
+            });
+            let before = rates.by_ref().take(rejections - 1).last();
+            (before.unwrap(), rates.last().unwrap())
+        };
+        let (before, after) = rates_of(PacedRetryStrategy::new());
+        assert!(before >= 20.0 && after < 4.0, "{accepted} accepted: {before}, then {after}");
+        let (before, after) = rates_of(PacedRetryStrategy::new().max_rate(1_000.0));
+        assert!(before >= 20.0 && after >= 20.0, "told, {accepted} accepted: {before}, then {after}");
+    }
+}
+
 // Rule L6.
 #[test]
 fn only_the_rejection_of_a_request_that_was_sent_after_the_last_one_was_known_counts() {
