@@ -53,13 +53,18 @@ mod limited;
 mod number;
 mod paced;
 mod pair;
+mod rejections;
 mod sync;
+mod throttled;
+mod waits;
 
 pub use concurrency::{ConcurrencyLimiter, ConcurrencyPlace, ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 #[doc(hidden)]
 pub use paced::Held;
 pub use paced::{
     GoodputEstimator, PacedAnswers, PacedLimiter, PacedPlace, PacedRetryStrategy, PacedRetryToken, PacedSettings,
-    PacedStrategy, Rejections, Requests, SendRate, Throttled, Unit, Weights,
+    PacedStrategy, Requests, SendRate, Unit, Weights,
 };
 pub use pair::Pair;
+pub use rejections::Rejections;
+pub use throttled::Throttled;

@@ -7,7 +7,9 @@ mod window;
 
 pub use strategy::{ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 
-use crate::paced::{MAX_THROTTLED_TIME, Rejections, Throttled, stretched};
+use crate::rejections::Rejections;
+use crate::throttled::{MAX_THROTTLED_TIME, Throttled};
+use crate::waits::stretched;
 use gate::{Gate, Seat};
 use retry_core::limit::{FailedSend, SendLimiter, Unpaid};
 use retry_core::limit::{LazyWaker, Ready};

@@ -8,43 +8,32 @@ mod hold;
 mod hurry;
 mod pace;
 mod pacer;
+mod place;
 mod reports;
 mod settings;
 mod strategy;
-mod throttled;
 mod unit;
 
 pub use estimator::GoodputEstimator;
-pub(crate) use settings::MAX_THROTTLED_TIME;
-pub use settings::{PacedSettings, Rejections, SendRate};
+pub use place::PacedPlace;
+pub use settings::{PacedSettings, SendRate};
 pub use strategy::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
-pub use throttled::Throttled;
 #[doc(hidden)]
 pub use unit::Held;
 pub use unit::{Requests, Unit, Weights};
 
+use crate::rejections::Rejections;
+use crate::throttled::Throttled;
+use crate::waits::{own_wait, stretched};
 use pacer::{Pacer, Rejected, SHORTEST_ATTEMPT};
-use retry_core::limit::{FailedSend, SendLimiter, Unpaid};
-use retry_core::limit::{LazyWaker, Ready};
-use retry_core::parts::Shared;
-use retry_core::parts::Ticket;
-use retry_core::parts::{RECHECK, RandomNumbers};
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
+use retry_core::parts::{RECHECK, RandomNumbers, Shared};
 use retry_core::policy::{RetryErrorType, Success, Usage};
 use retry_core::time::{Clock, Timestamp};
 use settings::LiveSettings;
-use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest part by which a wait that the server asks for is stretched, so that operations do not all retry at the
-/// same time.
-const STRETCH: f64 = 0.1;
-
-/// The longest time by which such a wait is stretched.
-const LONGEST_STRETCH: Duration = Duration::from_secs(5);
-/// The first and the longest wait of an operation that probably has a limit of its own. It doubles with each rejection. The longest
-/// one is that of the standard strategy. With a first one of 1 s, a job of 2 s against 20 servers of which one is sick ends with it.
-const OWN_WAIT: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(20));
 /// The lowest external rate, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
 
@@ -92,39 +81,6 @@ pub struct PacedLimiter<U: Unit = Requests> {
     stretch: RandomNumbers,
     /// Whether there was a warning that operations wait for longer than the strategy allows.
     warned: AtomicBool,
-}
-
-/// The place of an operation in a [`PacedLimiter`].
-#[derive(Debug)]
-pub struct PacedPlace<U: Unit = Requests> {
-    /// The place in the queue, while the operation waits for a send.
-    ticket: Option<Ticket>,
-    /// The number of the last rejection that was known when the send was granted. `None` if sends were not limited then.
-    granted: Option<NonZeroU32>,
-    throttled: Throttled,
-    held: U::Held,
-}
-
-impl<U: Unit> PacedPlace<U> {
-    /// Returns the place of an operation of this weight with these throttled attempts.
-    const fn after(throttled: Throttled, held: U::Held) -> Self {
-        Self { ticket: None, granted: None, throttled, held }
-    }
-
-    fn weight(&self) -> U::Weight {
-        U::weight(self.held)
-    }
-
-    /// Returns whether the operation may send its next attempt, because the limiter granted it.
-    #[inline]
-    pub const fn is_granted(&self) -> bool {
-        self.granted.is_some()
-    }
-
-    /// Returns the attempts of the operation that were throttled.
-    pub const fn throttled(&self) -> Throttled {
-        self.throttled
-    }
 }
 
 impl PacedLimiter {
@@ -294,28 +250,10 @@ impl<U: Unit> PacedLimiter<U> {
         self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, || self.settings()))
     }
 
-    /// Returns the wait of an operation that probably has a limit of its own, after this number of rejections in a row. Half of it is
-    /// random.
-    fn own_wait(&self, number: u32) -> Duration {
-        let (first, longest) = OWN_WAIT;
-        let wait = first.saturating_mul(1 << number.saturating_sub(2).min(16)).min(longest);
-        wait.mul_f64(self.stretch.part().midpoint(1.0))
-    }
-
-    /// Returns a wait that the server asks for, stretched by up to [`STRETCH`] and [`LONGEST_STRETCH`]. It saturates.
+    /// Returns a wait that the server asks for, stretched at random.
     fn stretched(&self, wait: Duration) -> Duration {
-        if wait.is_zero() {
-            return wait;
-        }
-        stretched(wait, self.stretch.part())
+        if wait.is_zero() { wait } else { stretched(wait, self.stretch.part()) }
     }
-}
-
-/// Returns a wait, stretched by this part of [`STRETCH`], and by at most [`LONGEST_STRETCH`]. It saturates.
-pub(crate) fn stretched(wait: Duration, part: f64) -> Duration {
-    let factor = STRETCH.mul_add(part, 1.0);
-    let stretched = Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX);
-    stretched.clamp(wait, wait.saturating_add(LONGEST_STRETCH))
 }
 
 impl Default for PacedLimiter {
@@ -396,7 +334,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
                 });
                 let is_over = throttled.count(now, delay, self.longest_throttled_time());
                 if rejected == Rejected::Own {
-                    delay = delay.max(self.own_wait(throttled.attempts()));
+                    delay = delay.max(own_wait(throttled.attempts(), self.stretch.part()));
                 }
                 let is_held = rejected == Rejected::ByAll { holds: true };
                 let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);

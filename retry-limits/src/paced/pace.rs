@@ -6,10 +6,11 @@ use super::fallen::Fallen;
 use super::hold::Hold;
 use super::hurry::Hurry;
 use super::reports::Reports;
-use super::throttled::Throttled;
 use super::unit::{Scale, Unit};
 use super::{GoodputEstimator, PacedAnswers};
 use crate::number::next;
+use crate::throttled::Throttled;
+use crate::waits::LONGEST_OWN_WAIT;
 use retry_core::parts::{Latest, Observed};
 use retry_core::parts::{RECHECK, SendSupply, time_for};
 use retry_core::policy::RateLimit;
@@ -34,7 +35,7 @@ const UNUSED_FOR: Duration = Duration::from_secs(1);
 /// operations. With 1, a client of 5 sends per second takes one of its neighbours' rejections in 150 for it.
 const OWN_KNOWN: u32 = 3;
 /// The time for which that is known. It is the longest wait of such an operation.
-const OWN_FOR: Duration = super::OWN_WAIT.1;
+const OWN_FOR: Duration = LONGEST_OWN_WAIT;
 /// The probability that the limit of all operations rejects one of them so often in a row, below which it has a limit of its own.
 /// With 0.01, one operation in 400 takes noise of 5 % for it, and short jobs end with its wait.
 const OWN_RARE: f64 = 0.001;

@@ -2,10 +2,10 @@
 
 use super::accepted_counters::AcceptedCounters;
 use super::pace::Pace;
-use super::throttled::Throttled;
 use super::unit::Unit;
 use super::{GoodputEstimator, PacedAnswers, PacedSettings};
 use crate::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::throttled::Throttled;
 use retry_core::limit::Ready;
 use retry_core::parts::{SendQueue, SendSupply, Ticket};
 use retry_core::policy::RateLimit;

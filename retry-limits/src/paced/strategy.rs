@@ -1,7 +1,8 @@
 //! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
 
-use super::{PacedAnswers, PacedLimiter, PacedSettings, Rejections, SendRate};
+use super::{PacedAnswers, PacedLimiter, PacedSettings, SendRate};
 use crate::limited::limited_strategy;
+use crate::rejections::Rejections;
 use retry_core::parts::RandomNumbers;
 use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken};
 use retry_core::time::Clock;

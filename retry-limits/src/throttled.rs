@@ -3,6 +3,10 @@
 use retry_core::time::Timestamp;
 use std::time::Duration;
 
+/// The default of the time after which a throttled operation gives up. It bridges a few minutes in which a server rejects
+/// everything, and a few windows of a minute whose limit other clients use up.
+pub(crate) const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
+
 /// Returns a point in time in quarters of a second since the origin of the clock, which wrap.
 #[expect(clippy::cast_possible_truncation, reason = "it wraps")]
 const fn quarter(at: Timestamp) -> u32 {
@@ -11,8 +15,8 @@ const fn quarter(at: Timestamp) -> u32 {
 
 /// The attempts of an operation that were throttled: their number, and since when.
 ///
-/// An operation whose limiter is replaced while it runs takes them along, from [`PacedPlace::throttled`](super::PacedPlace::throttled)
-/// to [`PacedLimiter::begin_after`](super::PacedLimiter::begin_after). The default is none.
+/// An operation whose limiter is replaced while it runs takes them along, from [`PacedPlace::throttled`](crate::PacedPlace::throttled)
+/// to [`PacedLimiter::begin_after`](crate::PacedLimiter::begin_after). The default is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Throttled {
     attempts: u32,
@@ -33,7 +37,7 @@ impl Throttled {
     /// Records the number of requests of all operations that were accepted up to an attempt that was throttled. Returns whether any
     /// was since the one before.
     #[expect(clippy::cast_possible_truncation, reason = "it wraps")]
-    pub(super) fn saw_others(&mut self, accepted: u64) -> bool {
+    pub(crate) fn saw_others(&mut self, accepted: u64) -> bool {
         let before = std::mem::replace(&mut self.accepted_before, accepted as u16);
         self.attempts > 0 && before != self.accepted_before
     }
