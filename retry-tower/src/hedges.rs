@@ -126,6 +126,7 @@ where
                 let service = self.retries.take_ready();
                 Box::pin(async move {
                     let operation = for_hooks::<R::Hooks, _, _, _, _>(operation);
+                    // A race tells its attempts only then of failures, after which the next request is changed.
                     let operation = if R::Next::IS_SET { operation.with_failures() } else { operation };
                     // Before the service is cloned, which may panic.
                     let operation = operation.begin();

@@ -33,7 +33,6 @@ mod unknown;
 mod wait;
 mod warned;
 
-pub(crate) use crate::support::KeptOutcome;
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub use driver::{Driver, OnRetryOutput};

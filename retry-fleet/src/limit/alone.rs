@@ -11,11 +11,11 @@ const ALONE: f64 = 0.97;
 /// What a process that waits for sends adds to its share while the store is lost: a part of it with each accepted request, and a part
 /// in each second at most.
 const PROBE: (f64, f64) = (0.001, 0.01);
-/// The same, until its first rejection, for a process of a fleet that has lost its store before this number of steps, ten seconds: where
-/// a server saves up little, the first estimates of a fleet of small shares are a third of the limit. Of a limit of 100/s with a burst of 0.1 s,
-/// 50 processes use 99 % after 25 s, and 35 % without it.
+/// As `PROBE`, for a process of a young fleet until its first rejection. Where a server saves up little, the first estimates of a fleet
+/// of small shares are a third of the limit: of 100/s with a burst of 0.1 s, 50 processes use 99 % after 25 s, and 35 % without it.
 const SEARCH: (f64, f64) = (0.1, 0.05);
-const YOUNG: u64 = 40;
+/// The number of steps, ten seconds, before which a fleet is young.
+pub(super) const YOUNG: u64 = 40;
 /// The factor of the share after rejections. With that growth, 1 % of the requests are rejected in the long run.
 const PROBE_CUT: f64 = 0.9;
 
@@ -36,7 +36,7 @@ impl LimitPart {
     /// Returns the factor by which the share changes by the answers since the last failed call.
     fn probe(&mut self, now: Timestamp) -> f64 {
         let Some((before, since)) = self.alone.replace((self.answers, now)) else {
-            self.is_searching = self.version < YOUNG;
+            self.is_searching = !self.is_grown;
             return 1.0;
         };
         let (with_each, in_a_second) = if self.is_searching { SEARCH } else { PROBE };

@@ -5,7 +5,7 @@ mod step;
 
 use crate::clock::At;
 use crate::protocol::{LimitCall, LimitReply, Post};
-use alone::alone;
+use alone::{YOUNG, alone};
 use retry_core::time::Timestamp;
 use retry_limits::{PacedAnswers, PacedStrategy};
 use std::fmt::{self, Debug, Formatter};
@@ -94,6 +94,8 @@ pub(crate) struct LimitPart {
     posted: Option<Post>,
     /// The answers at the last call and its time, if it failed.
     alone: Option<(PacedAnswers, Timestamp)>,
+    /// Whether the fleet has been seen after its first steps. An emptied store counts them anew.
+    is_grown: bool,
     /// Whether the share grows faster while calls fail.
     is_searching: bool,
 }
@@ -117,6 +119,7 @@ impl LimitPart {
             demand: None,
             posted: None,
             alone: None,
+            is_grown: false,
             is_searching: false,
         }
     }
@@ -199,6 +202,7 @@ impl LimitPart {
         let is_cut = reply.cut != self.cut && reply.cut > 0;
         (self.version, self.cut) = (reply.version, reply.cut);
         self.is_measured |= reply.cut > 0;
+        self.is_grown |= reply.version >= YOUNG;
         if let Some(step) = &reply.step {
             self.posted = Some(self.step(step, reply, has_fewer));
         }

@@ -328,6 +328,25 @@ fn from_the_second_failed_call_on_a_share_grows_with_accepted_requests_and_is_cu
     }
 }
 
+// Rule F51.
+#[test]
+fn a_share_grows_faster_in_a_fleet_that_is_young_but_not_in_an_old_one_whose_store_was_emptied() {
+    for (versions, factor) in [(&[39][..], 1.05), (&[40], 1.01), (&[4_000, 3], 1.01)] {
+        let mut one = One::new();
+        for (store, version) in versions.iter().enumerate() {
+            let limit = LimitReply { version: *version, ..of_rate(200.0, 200.0, 100) };
+            one.answered_in(&store.to_string(), 0, 100, limit);
+        }
+        one.sends(10, 0, 1);
+        one.call(1_000);
+        one.unanswered(1_000);
+        one.sends(500, 0, 1);
+        one.call(2_000);
+        one.unanswered(2_000);
+        one.assert_share(1.94 * factor, &format!("versions {versions:?}"));
+    }
+}
+
 // Rule F36.
 #[test]
 fn a_share_stays_if_no_operation_waits_and_after_an_answer_the_next_failed_call_is_a_first_one() {

@@ -297,6 +297,25 @@ impl From<TimedOut> for TimedOutOr {
     }
 }
 
+// Rules W12, V8.
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_on_retry_after_the_last_attempt_refunds_no_attempt_that_was_sent() {
+    let (strategy, server) = (Arc::new(standard()), Server::new([(500, Ok(1)), (500, Ok(2))]));
+    let layer = RetryLayer::new(Arc::clone(&strategy)).policy(StandardRetryPolicy::new().idempotent(true));
+    let layer = layer.idempotent(true).max_time(millis(300)).on_retry(|_: &Result<u32, TimedOutOr>, event: &Event| {
+        panic!("{}", event.kind.as_str());
+    });
+    let server_of_timeouts = server.clone();
+    let service = service_fn(move |request: u32| {
+        let mut server = server_of_timeouts.clone();
+        async move { server.call(request).await.map_err(TimedOutOr::Failed) }
+    });
+    let panicked = tokio::spawn(layer.hedge(&AFTER).layer(service).call(0)).await.unwrap_err().into_panic();
+    assert_eq!(panicked.downcast_ref(), Some(&"stopped".to_owned()));
+    // The hedge was paid for.
+    assert_eq!((server.calls(), strategy.quota().available()), (2, 495));
+}
+
 // Rules W9, W5, V8.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_at_any_time_has_paid_for_what_was_sent() {

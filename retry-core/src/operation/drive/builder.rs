@@ -99,8 +99,8 @@ impl<S, C, O> OperationBuilder<S, C, O> {
         Self { surroundings, ..self }
     }
 
-    /// Lets the operation not read the clock for [`Ended::elapsed`](super::Ended::elapsed), which is then zero. For a driver of short
-    /// operations that measures by itself, or not at all.
+    /// Lets the operation not read the clock for [`Ended::elapsed`](super::Ended::elapsed), which is then zero unless
+    /// failures are [kept](Self::with_failures). For a driver of short operations that measures by itself, or not at all.
     pub fn without_elapsed(self) -> Self {
         Self { is_timed: false, ..self }
     }

@@ -165,10 +165,11 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
             return decision;
         };
         let Operation { state, surroundings, .. } = &mut self.operation;
-        // A panic gives back what was paid for the retry.
-        let guard = ReleaseGuard::new(&mut state.token, &surroundings.strategy);
+        // A panic gives back what was paid for the retry. Without a retry, the token is that of an attempt that was sent.
+        let guard =
+            matches!(decision, Decision::Retry).then(|| ReleaseGuard::new(&mut state.token, &surroundings.strategy));
         let flow = self.attempts.on_retry(outcome, &event);
-        guard.disarm();
+        guard.map(ReleaseGuard::disarm);
         match decision {
             Decision::Retry if flow.is_break() => self.operation.given_up(false),
             Decision::Retry | Decision::Stop { .. } => decision,

@@ -283,7 +283,8 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         StandardRetryStrategy { settings, backoff, quota: map(quota), name, switch }
     }
 
-    /// Returns the parts of the strategy, for [`from_parts`](StandardRetryStrategy::from_parts): the settings, the backoff and the quota.
+    /// Returns the parts of the strategy, for [`from_parts`](StandardRetryStrategy::from_parts): the settings, the backoff and the quota, without
+    /// the name and the switch.
     pub fn into_parts(self) -> (StandardRetrySettings, B, Q) {
         (self.settings, self.backoff, self.quota)
     }
