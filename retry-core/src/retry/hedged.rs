@@ -8,11 +8,11 @@ use crate::observe::{NoHedge, Report};
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
 use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings, misplaced};
 use crate::operation::{
-    Call, Decision, End, KeptOutcome, LimitsOn, OptionalObserver, Outcome, RunningLimits, StateOf, TimeLimits,
-    explored, textual,
+    Call, Decision, End, LimitsOn, OptionalObserver, Outcome, RunningLimits, StateOf, TimeLimits, explored, textual,
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
+use crate::support::KeptOutcome;
 use crate::time::Timer;
 use std::ops::ControlFlow;
 use std::task::Context;
