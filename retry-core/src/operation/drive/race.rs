@@ -169,7 +169,9 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         let guard =
             matches!(decision, Decision::Retry).then(|| ReleaseGuard::new(&mut state.token, &surroundings.strategy));
         let flow = self.attempts.on_retry(outcome, &event);
-        guard.map(ReleaseGuard::disarm);
+        if let Some(guard) = guard {
+            guard.disarm();
+        }
         match decision {
             Decision::Retry if flow.is_break() => self.operation.given_up(false),
             Decision::Retry | Decision::Stop { .. } => decision,
