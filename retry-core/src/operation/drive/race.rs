@@ -164,17 +164,15 @@ impl<S: RetryStrategy, C: Timer, O: OptionalObserver, A: HedgedAttempts> Form<S,
         let (Some(event), Some(outcome)) = (self.operation.take_failure(), explored::value(outcome)) else {
             return decision;
         };
+        if let Decision::Stop { .. } = decision {
+            let _ = self.attempts.on_retry(outcome, &event);
+            return decision;
+        }
         let Operation { state, surroundings, .. } = &mut self.operation;
-        // A panic gives back what was paid for the retry. Without a retry, the token is that of an attempt that was sent.
-        let guard =
-            matches!(decision, Decision::Retry).then(|| ReleaseGuard::new(&mut state.token, &surroundings.strategy));
+        // A panic gives back what was paid for the retry.
+        let guard = ReleaseGuard::new(&mut state.token, &surroundings.strategy);
         let flow = self.attempts.on_retry(outcome, &event);
-        if let Some(guard) = guard {
-            guard.disarm();
-        }
-        match decision {
-            Decision::Retry if flow.is_break() => self.operation.given_up(false),
-            Decision::Retry | Decision::Stop { .. } => decision,
-        }
+        guard.disarm();
+        if flow.is_break() { self.operation.given_up(false) } else { decision }
     }
 }
