@@ -310,7 +310,8 @@ impl RetryConfig {
     /// ```
     ///
     /// On a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) with an exponential backoff, it builds one whose settings do not
-    /// change while it runs. Its waits are set in code. It has no other mode than `standard` and `off`, and no settings of a limiter:
+    /// change while it runs. Its waits are set in code. It has no other mode than `standard` and `off`, no settings of a limiter, and a quota that needs none.
+    /// A preset replaces its numbers, such as its ten attempts, by those of the preset:
     ///
     /// ```
     /// use retry_config::RetryConfig;

@@ -244,7 +244,8 @@ impl TestGuard {
     }
 
     /// Lets calls have their [hedges](crate::Hedge), with delays that have learned nothing yet. By default, there are none, so that
-    /// the number of attempts does not depend on how fast the machine is. Delays of hedges are not skipped.
+    /// the number of attempts does not depend on how fast the machine is. Delays of hedges are not skipped. A quota by evidence, as that of the
+    /// recommended strategy, sells hedges only once an attempt has succeeded: add [`warm`](Self::warm).
     #[cfg(feature = "hedges")]
     pub fn hedges(self) -> Self {
         lock(&self.session.options).hedges = true;

@@ -31,7 +31,8 @@ const MOST_KNOWN: i64 = 1 << 34;
 
 /// The state of one fleet, in memory.
 ///
-/// It does what the script in Redis does, step by step. Use it in simulations, and in tests of your own [`Store`].
+/// It does what the script in Redis does, step by step. Use it in simulations, and in tests of your own [`Store`]. It has no clock, so it is no store
+/// itself; the example `one_file` makes one of it, with a lock and a clock, for the processes of a test.
 ///
 /// [`Store`]: super::Store
 #[derive(Clone, Debug, Default)]
