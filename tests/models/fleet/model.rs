@@ -53,6 +53,8 @@ struct Process {
     steps: bool,
     /// Whether its last reply contained a rate.
     is_told: bool,
+    /// Whether a reply has shown that its fleet has made its first 40 steps.
+    is_grown: bool,
     /// The times of the last two calls in a row without an answer, and the share after the last one.
     failed: (Option<u64>, Option<u64>),
     share: Option<f64>,
@@ -227,6 +229,7 @@ impl Model {
         }
         process.steps = reply.limit.as_ref().is_some_and(|limit| limit.step.is_some());
         process.is_told = reply.limit.as_ref().is_some_and(|limit| limit.rate.is_some());
+        process.is_grown |= reply.limit.as_ref().is_some_and(|limit| limit.version >= 40);
     }
 
     pub(super) fn unanswered(&mut self, id: &str, now: u64) {
@@ -252,11 +255,12 @@ impl Model {
         if !has_limit {
             assert_eq!(seen.share, None);
         } else if let Some((share, rate)) = seen.share.zip(seen.rate) {
-            // Alone, a share grows by at most 1 % in a second, from the second call without an answer on.
+            // Alone, a share grows by at most 1 % in a second, or 5 % in a young fleet, from the second call without an answer on.
             let most = match (process.failed, process.share) {
                 ((Some(before), Some(_)), Some(share)) => {
                     let time = Duration::from_millis(now - before);
-                    rate.max(share * (1.0 + 0.01 * time.as_secs_f64()))
+                    let growth = if process.is_grown { 0.01 } else { 0.05 };
+                    rate.max(share * (1.0 + growth * time.as_secs_f64()))
                 }
                 // A store that was emptied has no rate yet, so the share stays, also with the first call without an answer after.
                 ((None, _), Some(share)) if !process.is_told => rate.max(share),
