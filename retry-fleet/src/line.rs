@@ -14,13 +14,13 @@ struct Handle<P>(P);
 
 /// A strategy with any backoff.
 trait Strategy {
-    fn report(&self) -> LineCall;
+    fn report(&self, now: Timestamp) -> LineCall;
     fn grant(&self, reply: LineReply, now: Timestamp);
 }
 
 impl<B, Q, P: Deref<Target = PatientRetryStrategy<B, Q>>> Strategy for Handle<P> {
-    fn report(&self) -> LineCall {
-        LineCall { waiting: self.0.in_line(), spare: self.0.take_spare_sends() }
+    fn report(&self, now: Timestamp) -> LineCall {
+        LineCall { waiting: self.0.wanted_sends(&At(now)), spare: self.0.take_spare_sends(&At(now)) }
     }
 
     fn grant(&self, reply: LineReply, now: Timestamp) {
@@ -57,8 +57,8 @@ impl LinePart {
     }
 
     /// Returns what waits, and takes the sends that the process does not use itself. They are lost with a call that is lost.
-    pub(crate) fn call(&self) -> LineCall {
-        self.0.report()
+    pub(crate) fn call(&self, now: Timestamp) -> LineCall {
+        self.0.report(now)
     }
 
     /// Takes the sends that the fleet grants.

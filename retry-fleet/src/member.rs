@@ -184,7 +184,7 @@ impl Member {
         });
         call.quota = self.quota.as_ref().filter(|_| !is_under_test()).map(|part| part.call(now));
         let line = self.line.as_ref().filter(|_| !is_under_test());
-        call.line = line.map(LinePart::call);
+        call.line = line.map(|part| part.call(now));
         if is_leaving && let Some(part) = line {
             part.go_alone(now);
             // Nobody would take what is granted.

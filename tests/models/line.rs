@@ -203,7 +203,7 @@ impl World {
             .with_remaining(left.map(millis))
             .with_sent(is_sent);
         if is_sent && failure.is_retryable() {
-            self.model.fails(matches!(answer, Answer::TimedOut));
+            self.model.fails(matches!(answer, Answer::TimedOut), is_measured.then_some(at));
         }
         let (attempts, waited) = (token.attempt(), token.waited());
         let is_last = attempts >= self.settings.max_attempts && limits.is_attempt_bound;
@@ -325,8 +325,8 @@ impl World {
     }
 
     fn exchange(&mut self, granted: u32, others_wait: bool) {
-        assert_eq!(self.strategy.in_line(), self.model.in_line_count());
-        assert_eq!(self.strategy.take_spare_sends(), self.model.take_spare());
+        assert_eq!(self.strategy.wanted_sends(&self.clock), self.model.wanted(self.now()));
+        assert_eq!(self.strategy.take_spare_sends(&self.clock), self.model.take_spare(self.now()));
         let is_measured = !self.strategy.starts_empty();
         self.strategy.grant(granted, others_wait, &self.clock);
         self.model.peers(granted, others_wait, is_measured, self.now());
@@ -393,7 +393,7 @@ impl World {
     }
 }
 
-// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20, U21, U23.
+// Rules U1, U3, U5, U6, U7, U8, U9, U11, U14, U16, U17, U18, U20, U21, U23, U24.
 #[test]
 fn operations_are_sent_in_order_for_evidence_or_one_at_a_time_as_probes() {
     check(file!(), 500, (settings(), vec(steps(), 1..200)), |(settings, steps)| {

@@ -4,7 +4,8 @@ use crate::support::{Random, at};
 use retry_core::strategy::{PatientRetryToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, Success,
+    Clock, Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    Success,
 };
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LineCall, LineReply, Reply};
@@ -28,7 +29,7 @@ struct Process {
 
 impl Process {
     fn new(id: &str, now: u64) -> Self {
-        let strategy = Arc::new(PatientRetryStrategy::new());
+        let strategy = Arc::new(PatientRetryStrategy::new().seed(1));
         let process = Self { member: Member::new("orders", id, at(now)).patient(Arc::clone(&strategy)), strategy };
         process.succeeds(now);
         process
@@ -108,9 +109,37 @@ fn without_the_store_successes_are_kept_for_nobody() {
     let leaves = healthy.member.call(at(now), true);
     assert_eq!(leaves.line, Some(LineCall { waiting: 0, spare: 2 }));
     (0..4).for_each(|_| healthy.succeeds(now));
-    assert_eq!(healthy.strategy.take_spare_sends(), 0, "it has left");
+    assert_eq!(healthy.strategy.take_spare_sends(&At(now)), 0, "it has left");
     let leaves = waiting.member.call(at(now), true);
     assert_eq!(leaves.line, Some(LineCall::default()), "nobody would take what is granted");
+}
+
+// Rules F49, U24.
+#[test]
+fn a_process_that_is_cut_off_by_itself_waits_until_it_is_not() {
+    let (mut store, start) = (MemoryStore::new(), 10_000);
+    let (mut cut_off, mut healthy) = (Process::new("cut off", start), Process::new("healthy", start));
+    let (mut token, mut attempts, mut backs_off_until) = (cut_off.waits(start), 1, start);
+    for now in (start..start + 15_000).step_by(10) {
+        healthy.succeeds(now);
+        for process in [&mut cut_off, &mut healthy] {
+            if process.member.next_call_at() <= at(now) {
+                process.call(now, &mut store);
+            }
+        }
+        if now < backs_off_until || !cut_off.is_sent(&mut token, now) {
+            continue;
+        }
+        attempts += 1;
+        if now >= start + 10_000 {
+            assert!((5..=7).contains(&attempts), "{attempts} attempts");
+            return;
+        }
+        let failure = Failure::from_directive(RetryDirective::retry(RetryErrorType::ServerSide));
+        token = cut_off.strategy.refresh_retry_token(token, &failure, &At(now)).unwrap();
+        backs_off_until = now + u64::try_from(token.delay().as_millis()).unwrap();
+    }
+    panic!("it has made {attempts} attempts, and none since the service can be reached");
 }
 
 // Rule F49.

@@ -40,13 +40,23 @@ pub(super) struct Verdict {
     pub(super) waited: u64,
 }
 
+/// What sends that others granted have shown since the latest success.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Grants {
+    Open,
+    /// The first was granted at this time.
+    Tried(u64),
+    Failed,
+}
+
 pub(super) struct Model {
     /// In the order of the line. Those that have not joined yet are anywhere.
     line: Vec<Waiting>,
     /// In halves.
     credit: u32,
-    /// While operations of other processes wait, the credit for them, in halves.
-    spare: Option<u32>,
+    /// While operations of other processes wait, the credit for them, in halves, and when it was last known that they do.
+    peers: Option<(u32, u64)>,
+    grants: Grants,
     last_send: u64,
     /// The probes since the latest success.
     probes: u32,
@@ -76,7 +86,8 @@ impl Model {
         Self {
             line: Vec::new(),
             credit: 0,
-            spare: None,
+            peers: None,
+            grants: Grants::Open,
             last_send: 0,
             probes: 0,
             has_probed: false,
@@ -103,13 +114,9 @@ impl Model {
         self.line.iter().filter(|waiting| waiting.joined.is_some() && !waiting.is_to_be_sent)
     }
 
-    pub(super) fn in_line_count(&self) -> u32 {
-        u32::try_from(self.in_line().count()).unwrap()
-    }
-
     /// Returns whether nobody waits here or elsewhere, so that attempts need not be measured.
     pub(super) fn is_settled(&self) -> bool {
-        self.is_empty() && self.spare.is_none()
+        self.is_empty() && self.peers.is_none()
     }
 
     /// Returns whether nobody is in the line.
@@ -117,10 +124,22 @@ impl Model {
         self.in_line().next().is_none()
     }
 
-    pub(super) fn take_spare(&mut self) -> u32 {
-        let spare = self.spare.unwrap_or(0);
-        let sends = spare / 2;
-        self.spare = self.spare.map(|_| spare % 2);
+    /// Returns the number of sends to ask others for.
+    pub(super) fn wanted(&self, now: u64) -> u32 {
+        let in_line = u32::try_from(self.in_line().count()).unwrap();
+        let is_early = now < self.last_send + self.probe_wait();
+        if self.grants == Grants::Failed { in_line.min((!is_early).into()) } else { in_line }
+    }
+
+    fn probe_wait(&self) -> u64 {
+        1_000 * 2_u64.pow(self.probes.min(4))
+    }
+
+    pub(super) fn take_spare(&mut self, now: u64) -> u32 {
+        self.forgets_peers(now);
+        let Some((spare, _)) = &mut self.peers else { return 0 };
+        let sends = *spare / 2;
+        *spare %= 2;
         self.all_given += sends;
         sends
     }
@@ -129,15 +148,30 @@ impl Model {
     pub(super) fn peers(&mut self, granted: u32, wait: bool, was_measured: bool, now: u64) {
         if !was_measured {
             self.last_first = None;
+            self.quiet_since = now;
         }
-        self.spare = wait.then(|| self.spare.unwrap_or(0));
+        self.forgets_peers(now);
+        self.peers = wait.then(|| (self.peers.map_or(0, |(spare, _)| spare), now));
         self.credit += 2 * granted;
         self.earned += 2 * granted;
+        let before = self.in_line().count();
         self.spend(now);
+        if granted > 0 && self.in_line().count() < before {
+            match self.grants {
+                Grants::Open => self.grants = Grants::Tried(now),
+                Grants::Tried(_) => {}
+                Grants::Failed => self.probes += 1,
+            }
+        }
+    }
+
+    fn forgets_peers(&mut self, now: u64) {
+        self.peers = self.peers.filter(|(_, known_at)| now - known_at <= 15_000);
     }
 
     pub(super) fn begins(&mut self, now: u64, is_measured: bool) {
         if is_measured {
+            self.forgets_peers(now);
             self.sends(now);
             self.firsts = 16.min(self.firsts + 1);
             self.quiet_since = now;
@@ -154,13 +188,21 @@ impl Model {
         self.last_send = self.last_send.max(now);
     }
 
-    pub(super) fn fails(&mut self, is_timeout: bool) {
+    /// An attempt fails, which was sent at this time if it was measured.
+    pub(super) fn fails(&mut self, is_timeout: bool, sent: Option<u64>) {
+        if let Grants::Tried(at) = self.grants
+            && sent.is_some_and(|sent| at <= sent)
+        {
+            self.grants = Grants::Failed;
+        }
         self.was_timeout = is_timeout;
         self.credit = self.credit.min(1);
     }
 
     pub(super) fn succeeds(&mut self, now: u64, latency: u64) {
+        self.forgets_peers(now);
         self.probes = 0;
+        self.grants = Grants::Open;
         if latency <= FAST {
             let missed = (8 * self.gap).clamp(1_000 * NANOS, 30_000 * NANOS);
             let is_quiet = (now - self.quiet_since) * NANOS > missed;
@@ -187,7 +229,7 @@ impl Model {
 
     fn rests(&mut self) {
         if self.is_empty() {
-            if let Some(spare) = &mut self.spare {
+            if let Some((spare, _)) = &mut self.peers {
                 *spare += std::mem::take(&mut self.credit);
             }
             self.credit = self.credit.min(1);
@@ -235,7 +277,7 @@ impl Model {
         if self.prober(now) != Some(place) {
             return Verdict { may_wait: true, ..verdict };
         }
-        let most = 1_000 * 2_u64.pow(self.probes.min(4));
+        let most = self.probe_wait();
         let least = if self.has_probed { most / 2 } else { most };
         let passed = now.saturating_sub(self.last_send);
         Verdict { may_wait: passed < LONGEST_PROBE_WAIT, may_send: passed >= least, ..verdict }

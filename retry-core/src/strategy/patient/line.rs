@@ -53,6 +53,10 @@ const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 /// calls of an outage of ten seconds are lost if their probes wait for eight gaps, and next to none with this.
 const SEQUENTIAL_PROBE_WAIT: Duration = Duration::from_secs(4);
 
+/// The time after which the operations of other processes wait no longer, unless it is heard again that they do: more than the longest
+/// time between two calls to the store of a fleet, 12.5 s.
+const PEERS_SILENCE: Duration = Duration::from_secs(15);
+
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
 
@@ -73,8 +77,9 @@ pub(super) struct Line {
     probers: VecDeque<Ticket>,
     next_ticket: Ticket,
     credit: u32,
-    /// While operations of other processes of a fleet wait, the credit for them: what no operation here used, and was not taken yet.
-    spare: Option<u32>,
+    /// While operations of other processes of a fleet wait, what is kept for them.
+    peers: Option<Peers>,
+    grants: Grants,
     /// The latest time at which an attempt was sent, as far as it was measured.
     last_send: Timestamp,
     probe_wait: Duration,
@@ -130,6 +135,25 @@ impl Outage {
     }
 }
 
+/// What is kept for the operations of other processes that wait.
+#[derive(Clone, Copy, Debug)]
+struct Peers {
+    /// The credit that no operation here used, and that was not taken yet.
+    credit: u32,
+    /// When it was last known that they wait.
+    known_at: Timestamp,
+}
+
+/// What the sends that other processes granted have shown since the latest success of this one.
+#[derive(Clone, Copy, Debug)]
+enum Grants {
+    Open,
+    /// The first one was granted at this time. No attempt since then has failed.
+    Tried(Timestamp),
+    /// An attempt has failed, so this process may be cut off by itself, and successes of others say nothing about its attempts.
+    Failed,
+}
+
 /// Which failures were timeouts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Timeouts {
@@ -181,7 +205,8 @@ impl Line {
             probers: VecDeque::new(),
             next_ticket: Ticket::MIN,
             credit: 0,
-            spare: None,
+            peers: None,
+            grants: Grants::Open,
             last_send: ORIGIN,
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
@@ -208,7 +233,7 @@ impl Line {
             || self.learned < LEARNED
             || self.is_rare()
             || self.outage.is_some()
-            || self.spare.is_some()
+            || self.peers.is_some()
     }
 
     /// Returns whether the process calls so rarely that each of its successes matters.
@@ -218,6 +243,7 @@ impl Line {
 
     /// Records that a first attempt is sent, and whether no operation waits. Returns the outage that is over now, if one is.
     pub(super) fn first_sent(&mut self, now: Timestamp, is_idle: bool) -> Option<Outage> {
+        self.forget_peers(now);
         self.last_send = self.last_send.max(now);
         self.quiet_since = now;
         if let Some(last) = self.last_first.replace(now) {
@@ -240,6 +266,9 @@ impl Line {
             is_idle && outage.calm >= CALM
         });
         self.is_sequential = over.is_some() || self.is_sequential && is_idle;
+        if over.is_some() {
+            self.grants = Grants::Open;
+        }
         over
     }
 
@@ -270,8 +299,13 @@ impl Line {
         };
     }
 
-    /// Records a failure, and the timeout of the attempt, if it is known.
-    pub(super) fn failed(&mut self, is_timeout: bool, timeout: Option<Duration>) {
+    /// Records a failure of an attempt, with the time at which it was sent and its timeout, as far as they are known.
+    pub(super) fn failed(&mut self, is_timeout: bool, sent: Option<Nanos>, timeout: Option<Duration>) {
+        if let Grants::Tried(at) = self.grants
+            && sent.is_some_and(|sent| Nanos::of(at) <= sent)
+        {
+            self.grants = Grants::Failed;
+        }
         self.timeouts = match self.timeouts {
             _ if is_timeout => Timeouts::Latest,
             Timeouts::Latest => Timeouts::Earlier,
@@ -283,6 +317,8 @@ impl Line {
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
     pub(super) fn succeeded(&mut self, latency: Duration, now: Timestamp) -> Vec<Waker> {
+        self.forget_peers(now);
+        self.grants = Grants::Open;
         // Then the next probe may be due earlier.
         let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || self.least.is_none() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
@@ -399,7 +435,7 @@ impl Line {
                 self.last_send = now;
                 self.wait_ended(Some(now), false);
                 self.has_probed = true;
-                self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
+                self.lengthen_probe_wait();
                 self.jitter = 0.5 + draw() / 2.0;
                 return Answer { ready: Ready::Now, wakers, former };
             }
@@ -482,37 +518,64 @@ impl Line {
         wakers
     }
 
-    /// Returns the number of operations in the line.
-    pub(super) fn len(&self) -> u32 {
-        u32::try_from(self.queue.len()).unwrap_or(u32::MAX)
+    fn lengthen_probe_wait(&mut self) {
+        self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
+    }
+
+    /// Returns the number of sends to ask other processes for: one for each operation in the line, but no more often than probes once
+    /// such a send has failed. Each of them would fail, and count as an attempt, if this process is cut off by itself.
+    pub(super) fn wanted(&self, now: Timestamp) -> u32 {
+        let most = match self.grants {
+            Grants::Failed => usize::from(now >= self.last_send.saturating_add(self.probe_wait)),
+            Grants::Open | Grants::Tried(_) => usize::MAX,
+        };
+        u32::try_from(self.queue.len().min(most)).unwrap_or(u32::MAX)
     }
 
     /// Takes the credit that no operation here used, in whole sends.
-    pub(super) const fn take_spare(&mut self) -> u32 {
-        let Some(spare) = &mut self.spare else { return 0 };
-        let sends = *spare / SEND;
-        *spare %= SEND;
+    pub(super) fn take_spare(&mut self, now: Timestamp) -> u32 {
+        self.forget_peers(now);
+        let Some(Peers { credit, .. }) = &mut self.peers else { return 0 };
+        let sends = *credit / SEND;
+        *credit %= SEND;
         sends
     }
 
     /// Adds credit for this many sends from the successes of other processes, and notes whether operations of others wait. Returns the
     /// wakers of the operations that are sent now.
-    pub(super) fn set_peers(&mut self, granted: u32, peers_wait: bool, now: Timestamp) -> Vec<Waker> {
+    pub(super) fn set_peers(&mut self, granted: u32, others_wait: bool, now: Timestamp) -> Vec<Waker> {
         if !self.is_watching() {
             // What was measured of earlier traffic says nothing about the gap to the next attempt.
             self.last_first = None;
+            self.quiet_since = self.quiet_since.max(now);
         }
-        self.spare = peers_wait.then(|| self.spare.unwrap_or_default());
+        self.forget_peers(now);
+        let credit = self.peers.map_or(0, |peers| peers.credit);
+        self.peers = others_wait.then_some(Peers { credit, known_at: now });
         self.credit = self.credit.saturating_add(granted.saturating_mul(SEND));
-        self.spend(now)
+        let before = self.queue.len();
+        let wakers = self.spend(now);
+        if granted > 0 && self.queue.len() < before {
+            match self.grants {
+                Grants::Open => self.grants = Grants::Tried(now),
+                Grants::Tried(_) => {}
+                Grants::Failed => self.lengthen_probe_wait(),
+            }
+        }
+        wakers
+    }
+
+    /// Keeps nothing for other processes of which nothing was heard for a while, as when the task of the fleet has ended.
+    fn forget_peers(&mut self, now: Timestamp) {
+        self.peers.take_if(|peers| now.saturating_since(peers.known_at) > PEERS_SILENCE);
     }
 
     /// Begins a new measurement of a healthy service once no operation waits.
     fn rest(&mut self) {
         if self.queue.is_empty() {
             // It is spent once, here or in another process.
-            if let Some(spare) = &mut self.spare {
-                *spare = spare.saturating_add(std::mem::take(&mut self.credit));
+            if let Some(Peers { credit, .. }) = &mut self.peers {
+                *credit = credit.saturating_add(std::mem::take(&mut self.credit));
             }
             self.credit = self.credit.min(KEPT_CREDIT);
             if self.learned == LEARNED && self.has_waited {

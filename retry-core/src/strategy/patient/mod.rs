@@ -143,7 +143,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             let timed_out = failure.error_type() == Some(RetryErrorType::Timeout);
             let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
             self.with_line(|line| {
-                line.change(|line| (line.failed(timed_out, failure.attempt_timeout().or(took)), Vec::new()));
+                line.change(|line| (line.failed(timed_out, sent, failure.attempt_timeout().or(took)), Vec::new()));
             });
         }
         match granted {
