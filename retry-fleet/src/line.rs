@@ -14,13 +14,14 @@ struct Handle<P>(P);
 
 /// A strategy with any backoff.
 trait Strategy {
-    fn report(&self, now: Timestamp) -> LineCall;
+    /// Returns the number of operations that wait and may be sent, and takes the sends that the process does not use itself.
+    fn report(&self, now: Timestamp) -> (u32, u32);
     fn grant(&self, reply: LineReply, now: Timestamp);
 }
 
 impl<B, Q, P: Deref<Target = PatientRetryStrategy<B, Q>>> Strategy for Handle<P> {
-    fn report(&self, now: Timestamp) -> LineCall {
-        LineCall { waiting: self.0.wanted_sends(&At(now)), spare: self.0.take_spare_sends(&At(now)) }
+    fn report(&self, now: Timestamp) -> (u32, u32) {
+        (self.0.wanted_sends(&At(now)), self.0.take_spare_sends(&At(now)))
     }
 
     fn grant(&self, reply: LineReply, now: Timestamp) {
@@ -42,7 +43,11 @@ impl<B: 'static, Q: Borrow<EvidenceQuota> + 'static, P: Deref<Target = PatientRe
 }
 
 /// The line of a process.
-pub(crate) struct LinePart(Arc<dyn Strategy + Send + Sync>);
+pub(crate) struct LinePart {
+    strategy: Arc<dyn Strategy + Send + Sync>,
+    /// The total number of sends that it has given to others.
+    spare: u64,
+}
 
 impl LinePart {
     /// Also returns the quota of the strategy.
@@ -53,21 +58,23 @@ impl LinePart {
         P: Deref<Target = PatientRetryStrategy<B, Q>> + Send + Sync + 'static,
     {
         let handle = Arc::new(Handle(strategy));
-        (Self(Arc::<Handle<P>>::clone(&handle)), QuotaOf(handle))
+        (Self { strategy: Arc::<Handle<P>>::clone(&handle), spare: 0 }, QuotaOf(handle))
     }
 
-    /// Returns what waits, and takes the sends that the process does not use itself. They are lost with a call that is lost.
-    pub(crate) fn call(&self, now: Timestamp) -> LineCall {
-        self.0.report(now)
+    /// Returns what waits, and the sends that the process does not use itself.
+    pub(crate) fn call(&mut self, now: Timestamp) -> LineCall {
+        let (waiting, spare) = self.strategy.report(now);
+        self.spare += u64::from(spare);
+        LineCall { waiting, spare: self.spare }
     }
 
     /// Takes the sends that the fleet grants.
     pub(crate) fn answered(&self, reply: LineReply, now: Timestamp) {
-        self.0.grant(reply, now);
+        self.strategy.grant(reply, now);
     }
 
     /// Continues without the others.
     pub(crate) fn go_alone(&self, now: Timestamp) {
-        self.0.grant(LineReply::default(), now);
+        self.strategy.grant(LineReply::default(), now);
     }
 }

@@ -104,10 +104,10 @@ impl Member {
         }
     }
 
-    /// Sets the quota that shares what it knows. A quota belongs to one member.
+    /// Sets the quota that shares what it knows. A quota belongs to one member. It replaces [`patient`](Member::patient).
     #[must_use]
     pub fn quota(mut self, quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {
-        self.quota = Some(QuotaPart::new(quota));
+        (self.quota, self.line) = (Some(QuotaPart::new(quota)), None);
         self
     }
 
@@ -183,13 +183,15 @@ impl Member {
             part.call(now)
         });
         call.quota = self.quota.as_ref().filter(|_| !is_under_test()).map(|part| part.call(now));
-        let line = self.line.as_ref().filter(|_| !is_under_test());
-        call.line = line.map(|part| part.call(now));
-        if is_leaving && let Some(part) = line {
-            part.go_alone(now);
-            // Nobody would take what is granted.
-            call.line = call.line.map(|line| LineCall { waiting: 0, ..line });
-        }
+        call.line = self.line.as_mut().filter(|_| !is_under_test()).map(|part| {
+            let line = part.call(now);
+            if is_leaving {
+                part.go_alone(now);
+                // Nobody would take what is granted.
+                return LineCall { waiting: 0, ..line };
+            }
+            line
+        });
         call
     }
 

@@ -107,10 +107,11 @@ impl From<Knowledge> for QuotaKnowledge {
 /// The part of a call about the operations that wait for the service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCall {
-    /// The number of operations that wait.
+    /// The number of operations that wait and may be sent.
     pub waiting: u32,
-    /// The number of sends that successes have allowed since the last call, and that no operation of the process used.
-    pub spare: u32,
+    /// The total number of sends that successes have allowed while operations of other processes waited, and that none of this process
+    /// used.
+    pub spare: u64,
 }
 
 /// The part of a reply about the operations that wait for the service.

@@ -1,4 +1,4 @@
--- One call of a process. The twin of this script is store/memory.rs with store/memory/limit.rs, step by step.
+-- One call of a process. The twin of this script is store/memory.rs with the files of store/memory, step by step.
 --
 -- KEYS: the hash of the fleet, the switch of the fleet, the members by the end of their time
 -- ARGV: these, in this order. Times are milliseconds. Values that a process does not report are ''.
@@ -99,13 +99,13 @@ h.spare, h.spared, h.waited = math.min(h.spare or 0, 2 ^ 40), math.min(h.spared 
 if h.waited > now then h.waited = 0 end
 h.turned, h.off_until = math.min(h.turned or 0, most), math.min(h.off_until or 0, most)
 
--- A member: the count that it was last part of, accepted, rejected, demand, missing, capacity.
+-- A member: the count that it was last part of, accepted, rejected, demand, missing, capacity, spare.
 local function parse(text)
   local m = {}
   for word in string.gmatch(text or '', '%S+') do m[#m + 1] = number(word, -2 * most) end
-  if #m == 6 and m[2] >= 0 and m[3] >= 0 and m[4] >= -1 and m[6] >= 0 then return m end
+  if #m == 7 and m[2] >= 0 and m[3] >= 0 and m[4] >= -1 and m[6] >= 0 and m[7] >= 0 then return m end
 end
-local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
+local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
 
 -- The sums over all members change with each call. Because other programs may write into the hash, they are counted again every
 -- half a minute, in which all members call. So no call has to look at all members.
@@ -161,7 +161,7 @@ local m = parse(text)
 if m then subtract(m) end
 if until_now and until_now <= now then m, until_now = nil, nil end
 -- Answers before its first call, or while it was removed, do not count.
-m = m or {0, number_of('accepted'), number_of('rejected'), 0, 0, 0}
+m = m or {0, number_of('accepted'), number_of('rejected'), 0, 0, 0, number_of('spare')}
 
 -- The knowledge of the others: this process is subtracted already.
 local others = {h.missing, h.capacity, ''}
@@ -174,15 +174,16 @@ if has_quota then
 end
 
 -- Sends that successes have allowed and that the process did not use are for others whose operations wait. They are thousandths.
--- What nobody takes is forgotten within a second.
+-- What nobody takes fades: after a second, at most 37 % are left.
 local granted, is_waiting = 0, false
 if A.has_line == '1' then
   local u32 = 4294967295
-  local in_line, spare = math.min(number_of('in_line'), u32), math.min(number_of('spare'), u32)
+  local in_line, spare = math.min(number_of('in_line'), u32), math.max(0, number_of('spare') - m[7])
+  m[7] = m[7] + spare
   h.spare = h.spare - math.floor(h.spare * math.min(now - h.spared, 1000) / 1000)
   h.spared = now
   if in_line > 0 then h.waited = now end
-  is_waiting = h.waited > 0 and now - h.waited < 3000
+  is_waiting = h.waited > 0 and now - h.waited < math.max(3000, ttl)
   h.spare = is_waiting and math.min(h.spare + spare * 1000, 2 ^ 40) or 0
   granted = math.min(math.floor(h.spare / 1000), in_line)
   h.spare = h.spare - granted * 1000

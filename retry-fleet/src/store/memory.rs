@@ -104,6 +104,8 @@ struct Member {
     count: u64,
     accepted: u64,
     rejected: u64,
+    /// The total number of sends that it has given to others.
+    spare: u64,
     demand: Option<u32>,
     /// The knowledge of its quota.
     missing: i64,
@@ -223,13 +225,14 @@ impl State {
             count: self.count,
             accepted: limit.map_or(0, |limit| limit.accepted),
             rejected: limit.map_or(0, |limit| limit.rejected),
+            spare: call.line.map_or(0, |line| up_to_most(line.spare)),
             demand: Some(0),
             missing: 0,
             capacity: 0,
         });
         let quota = call.quota.map(|reported| self.quota(reported, &mut member));
         let now = self.now;
-        let line = call.line.map(|reported| self.line.call(now, reported));
+        let line = call.line.map(|reported| self.line.call(now, reported, millis(call.ttl), &mut member));
         let step = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
             self.members.remove(&call.member);

@@ -1,6 +1,7 @@
 //! Operations that wait for the service are sent as the successes of all processes allow.
 
 use crate::support::{Random, at};
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{PatientRetryToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
@@ -11,6 +12,7 @@ use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LineCall, LineReply, Reply};
 use retry_fleet::store::MemoryStore;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Debug)]
 struct At(u64);
@@ -67,11 +69,29 @@ impl Process {
     }
 }
 
-/// Makes a call with this, and returns the reply to it.
-fn exchange(store: &mut MemoryStore, now: u64, waiting: u32, spare: u32) -> LineReply {
-    let mut call = Call::new("p", "fresh");
-    call.line = Some(LineCall { waiting, spare });
-    store.call(now, &call).line.unwrap()
+/// A store, and the process `p` that calls it, with the total number of sends that it has given to others.
+#[derive(Default)]
+struct Exchange {
+    store: MemoryStore,
+    spare: u64,
+}
+
+impl Exchange {
+    /// The process gives this many sends more, and gets the reply.
+    fn call(&mut self, now: u64, waiting: u32, spare: u64) -> LineReply {
+        self.spare += spare;
+        self.repeat(now, LineCall { waiting, spare: self.spare })
+    }
+
+    fn repeat(&mut self, now: u64, line: LineCall) -> LineReply {
+        self.repeat_with(now, line, 3)
+    }
+
+    fn repeat_with(&mut self, now: u64, line: LineCall, ttl: u64) -> LineReply {
+        let mut call = Call::new("p", "fresh");
+        (call.line, call.ttl) = (Some(line), Duration::from_secs(ttl));
+        self.store.call(now, &call).line.unwrap()
+    }
 }
 
 // Rule F49.
@@ -145,49 +165,104 @@ fn a_process_that_is_cut_off_by_itself_waits_until_it_is_not() {
 // Rule F49.
 #[test]
 fn a_process_gets_as_many_sends_as_its_operations_that_wait() {
-    let mut store = MemoryStore::new();
-    assert_eq!(exchange(&mut store, 1_000, 0, 9), LineReply::default(), "nobody waits");
+    let mut process = Exchange::default();
+    assert_eq!(process.call(1_000, 0, 9), LineReply::default(), "nobody waits");
     let reply = |granted| LineReply { granted, is_waiting: true };
-    assert_eq!(exchange(&mut store, 1_000, 2, 0), reply(0), "what was spare before is not kept");
-    assert_eq!(exchange(&mut store, 1_000, 0, 9), reply(0));
-    assert_eq!(exchange(&mut store, 1_000, 2, 1), reply(2));
-    assert_eq!(exchange(&mut store, 1_000, 100, 0), reply(8));
-    assert_eq!(exchange(&mut store, 1_000, 100, 0), reply(0));
+    assert_eq!(process.call(1_000, 2, 0), reply(0), "what was spare before is not kept");
+    assert_eq!(process.call(1_000, 0, 9), reply(0));
+    assert_eq!(process.call(1_000, 2, 1), reply(2));
+    assert_eq!(process.call(1_000, 100, 0), reply(8));
+    assert_eq!(process.call(1_000, 100, 0), reply(0));
+}
+
+// Rule F49.
+#[test]
+fn a_call_that_is_repeated_or_late_gives_nothing_twice() {
+    let mut process = Exchange::default();
+    process.call(1_000, 1, 0);
+    process.call(1_000, 0, 10);
+    for spare in [10, 10, 4] {
+        process.repeat(1_000, LineCall { waiting: 0, spare });
+    }
+    assert_eq!(process.call(1_000, 100, 0).granted, 10);
+    // A store that does not know the process any more does not know what it has given before.
+    process.store.forget();
+    process.call(1_000, 1, 0);
+    assert_eq!(process.call(1_000, 100, 3).granted, 3);
 }
 
 // Rule F50.
 #[test]
-fn sends_that_no_process_takes_are_forgotten() {
-    let mut store = MemoryStore::new();
+fn sends_that_no_process_takes_fade_and_are_forgotten() {
+    let mut process = Exchange::default();
     let reply = |granted| LineReply { granted, is_waiting: true };
-    exchange(&mut store, 1_000, 1, 0);
-    exchange(&mut store, 1_000, 0, 40);
-    assert_eq!(exchange(&mut store, 1_250, 10, 0), reply(10));
-    assert_eq!(exchange(&mut store, 1_500, 100, 0), reply(15), "three quarters of 20");
-    exchange(&mut store, 1_500, 0, 40);
-    assert_eq!(exchange(&mut store, 2_500, 100, 0), reply(0));
-    assert_eq!(exchange(&mut store, 5_499, 0, 40), reply(0));
-    assert_eq!(exchange(&mut store, 5_500, 0, 40), LineReply::default(), "nobody has waited for three seconds");
-    assert_eq!(exchange(&mut store, 5_500, 100, 0), reply(0));
+    process.call(1_000, 1, 0);
+    process.call(1_000, 0, 40);
+    assert_eq!(process.call(1_250, 10, 0), reply(10));
+    assert_eq!(process.call(1_500, 100, 0), reply(15), "three quarters of 20");
+    process.call(1_500, 0, 40);
+    assert_eq!(process.call(2_500, 100, 0), reply(0));
+    assert_eq!(process.call(5_499, 0, 40), reply(0));
+    assert_eq!(process.call(5_500, 0, 40), LineReply::default(), "nobody has waited for three seconds");
+    assert_eq!(process.call(5_500, 100, 0), reply(0));
+    // While calls are made, a part of what is left fades with each.
+    process.call(5_500, 0, 1_000);
+    (5_500..6_500).for_each(|now| _ = process.call(now, 0, 0));
+    let left = process.call(6_500, 2_000, 0).granted;
+    assert!((350..=368).contains(&left), "{left}");
+}
+
+// Rule F50.
+#[test]
+fn sends_are_kept_for_processes_that_call_rarely() {
+    let mut process = Exchange::default();
+    let line = |waiting| LineCall { waiting, spare: 0 };
+    process.repeat_with(1_000, line(1), 10);
+    assert!(process.repeat_with(10_999, line(0), 10).is_waiting);
+    assert!(!process.repeat_with(11_000, line(0), 10).is_waiting);
 }
 
 // Rules F49, F50.
 #[test]
-fn no_more_is_granted_than_was_given_whatever_is_lost() {
-    let (mut store, mut random, mut now) = (MemoryStore::new(), Random(5), 1_000);
-    let (mut given, mut granted, mut lost) = (0, 0, 0);
+fn no_more_is_granted_than_was_given_whatever_is_lost_late_or_repeated() {
+    let (mut process, mut random, mut now) = (Exchange::default(), Random(5), 1_000);
+    let (mut granted, mut calls) = (0, vec![LineCall::default()]);
     for _ in 0..20_000 {
         now += u64::from(random.below(20));
-        let (waiting, spare) = (random.below(4).saturating_sub(1), random.below(2));
-        if random.one_in(5) {
-            // The call is lost.
-            lost += spare;
-            continue;
-        }
-        let reply = exchange(&mut store, now, waiting, spare);
-        assert!(reply.granted <= waiting && (waiting == 0 || reply.is_waiting));
-        given += spare;
-        granted += reply.granted;
+        let (waiting, spare) = (random.below(4).saturating_sub(1), u64::from(random.below(2)));
+        process.spare += spare;
+        // Some calls are lost, and some come again later.
+        let made = LineCall { waiting, spare: process.spare };
+        let late = calls[calls.len().saturating_sub(1 + random.below(3) as usize)];
+        calls.push(made);
+        let line = if random.one_in(5) { late } else { made };
+        let reply = process.repeat(now, line);
+        assert!(reply.granted <= line.waiting && (line.waiting == 0 || reply.is_waiting));
+        granted += u64::from(reply.granted);
     }
-    assert!(granted <= given && 10 * granted > 9 * given && lost > 0, "{granted} of {given}");
+    let given = process.spare;
+    assert!(granted <= given && 10 * granted > 9 * given, "{granted} of {given}");
+}
+
+// Rule F49.
+#[test]
+fn a_quota_that_replaces_a_patient_strategy_has_no_line() {
+    let member = Process::new("p", 0).member.quota(Arc::new(EvidenceQuota::new()));
+    assert_eq!({ member }.call(at(0), false).line, None);
+}
+
+// Rule F6.
+#[cfg(feature = "test")]
+#[test]
+fn under_a_test_guard_no_line_is_shared() {
+    let (mut store, now) = (MemoryStore::new(), 10_000);
+    let mut process = Process::new("p", now);
+    process.call(now, &mut store);
+    let _test = retry_core::test::begin();
+    assert_eq!(process.member.call(at(now), false).line, None);
+    let mut reply = Reply::new("epoch", 2);
+    reply.line = Some(LineReply { granted: 0, is_waiting: true });
+    process.member.answered(at(now), &reply);
+    (0..40).for_each(|_| process.succeeds(now));
+    assert_eq!(process.strategy.take_spare_sends(&At(now)), 0, "nothing is kept for others");
 }

@@ -113,7 +113,10 @@ impl Calls {
     /// Returns operations that wait for a while, and then none.
     fn line(&mut self) -> LineCall {
         let waits = !(self.made / 300).is_multiple_of(3);
-        LineCall { waiting: if waits && self.random.one_in(3) { self.small(5) } else { 0 }, spare: self.small(3) }
+        let waiting = if waits && self.random.one_in(3) { self.small(5) } else { 0 };
+        // A total that grows with each call, or one that is late or made up.
+        let spare = if self.random.one_in(5) { self.count(10) } else { u64::from(self.made / 12 + self.below(3)) };
+        LineCall { waiting, spare }
     }
 
     fn limit(&mut self) -> LimitCall {

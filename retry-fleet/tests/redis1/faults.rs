@@ -116,7 +116,7 @@ fn reports(server: &mut Connection) -> Vec<[i64; 2]> {
     let state: HashMap<String, String> = server.hgetall(HASH).unwrap();
     let entries = state.iter().filter(|(name, _)| name.starts_with("m:"));
     let numbers = |text: &str| -> Vec<i64> { text.split(' ').map(|word| word.parse().unwrap()).collect() };
-    entries.map(|(_, text)| <[i64; 2]>::try_from(&numbers(text)[4..]).unwrap()).collect()
+    entries.map(|(_, text)| <[i64; 2]>::try_from(&numbers(text)[4..6]).unwrap()).collect()
 }
 
 /// Asserts that the sums in the store are those of its entries, at one moment, and that the processes, whose attempts fail, have reported
