@@ -6,7 +6,7 @@
 //! | what | how | effect |
 //! |---|---|---|
 //! | a quota | [`Fleet::quota`], an [`EvidenceQuota`](retry_core::quota::EvidenceQuota) | all processes know whether retries help, nearly as if they were one |
-//! | a quota, and evidence that the service answers | [`Fleet::patient`], a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) | successes of any process send the operations that wait, wherever they do |
+//! | a quota, and evidence that the service answers | [`Fleet::patient`], a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) | successes of any process send the operations that wait, in whichever process they wait |
 //! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
 //! | a switch | [`Fleet::switch`], a [`FleetSwitch`] | retries off for the whole fleet, by any process or an operator |
 //!

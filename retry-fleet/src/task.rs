@@ -71,7 +71,7 @@ impl<S: Store> Fleet<S> {
     }
 
     /// Shares the quota of a [`PatientRetryStrategy`], as [`quota`](Self::quota) does, and the evidence that the service answers: after an
-    /// outage, successes of any process send the operations that wait, wherever they do. The strategy is a static or an `Arc`, and its
+    /// outage, successes of any process send the operations that wait, in whichever process they wait. The strategy is a static or an `Arc`, and its
     /// quota an [`EvidenceQuota`] or a reference to one.
     #[must_use]
     pub fn patient<B: 'static, Q: Borrow<EvidenceQuota> + 'static>(

@@ -1,7 +1,7 @@
 //! Outages of [`outlast`], with many processes whose operations wait for the service: each by itself, or in a fleet, whose successes
 //! send the operations of all.
 //!
-//! The store of the fleet needs 1 to 50 ms to answer, or is away from the begin of the fault on.
+//! The store of the fleet needs 1 to 50 ms to answer, or is away from the beginning of the fault on.
 
 use super::outlast::{Measured, Retries, World, run, worlds};
 use super::{Plan, Scenario, UNTUNED};

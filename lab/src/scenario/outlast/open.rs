@@ -61,7 +61,7 @@ impl Measured {
 pub enum Retries {
     /// By a strategy in each process, which knows only what the process does.
     Alone(Strategy),
-    /// By the patient strategy, in processes that are a fleet. Its store may be away from the begin of the fault on.
+    /// By the patient strategy, in processes that are a fleet. Its store may be away from the beginning of the fault on.
     Fleet {
         /// Whether it is.
         is_store_away: bool,
