@@ -72,7 +72,7 @@ impl<S: Store> Fleet<S> {
 
     /// Shares the quota of a [`PatientRetryStrategy`], as [`quota`](Self::quota) does, and the evidence that the service answers: after an
     /// outage, successes of any process send the operations that wait, in whichever process they wait. The strategy is a static or an `Arc`, and its
-    /// quota an [`EvidenceQuota`] or a reference to one.
+    /// quota an [`EvidenceQuota`] or a reference to one. For a static `LazyLock`, write `.patient(&*ORDERS)`.
     #[must_use]
     pub fn patient<B: 'static, Q: Borrow<EvidenceQuota> + 'static>(
         mut self,
@@ -168,10 +168,10 @@ impl Display for JoinError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::InvalidName => "can't join the fleet: expected a name of 1 to 128 bytes without braces",
-            Self::GivenTwice => "can't join the fleet: its quota, limit or switch is given twice; give it one of each",
+            Self::GivenTwice => "can't join the fleet: its quota, strategy, limit or switch is given twice; give it one of each",
             Self::NoRuntime => "can't join the fleet: call `join` on a tokio runtime",
             Self::AlreadyJoined => {
-                "can't join the fleet: its quota, limit or switch has joined a fleet already; give each fleet a separate one"
+                "can't join the fleet: its quota, strategy, limit or switch has joined a fleet already; give each fleet a separate one"
             }
         })
     }

@@ -195,7 +195,7 @@ async fn a_part_that_is_given_twice_is_an_error() {
     ] {
         let error = twice.join().unwrap_err();
         assert_eq!(error, JoinError::GivenTwice);
-        let expected = "can't join the fleet: its quota, limit or switch is given twice; give it one of each";
+        let expected = "can't join the fleet: its quota, strategy, limit or switch is given twice; give it one of each";
         assert_eq!(error.to_string(), expected);
     }
 }
