@@ -87,7 +87,7 @@ pub async fn hedged(number: u64) -> Outcome {
 /// Returns the errors of [`attempt`].
 pub async fn hedged_closure(number: u64) -> Outcome {
     static HEDGE: Hedge = Hedge::p95();
-    retry(&STORE, || attempt(number)).hedge(&HEDGE).run().await
+    retry(&STORE, || attempt(number)).idempotent(true).hedge(&HEDGE).run().await
 }
 
 static QUOTA: TokenBucket = TokenBucket::new(500);

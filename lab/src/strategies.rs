@@ -141,7 +141,8 @@ impl Caller for Shipped {
                 RetryDirective::fail(Some(RetryErrorType::of(error))).after(error.retry_after())
             }
             Err(error) => StandardRetryPolicy::new().idempotent(true).evaluate_error(error),
-        });
+        })
+        .idempotent(true);
         let attempt = move || {
             made.set(made.get() + 1);
             attempt()
@@ -149,7 +150,9 @@ impl Caller for Shipped {
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         let limits = (attempt_timeout, max_time);
         match (hedge, weight) {
-            (Some(hedge), _) => limited!(call, limits, |call| async move { call.hedge(hedge).run().await }),
+            (Some(hedge), _) => {
+                limited!(call, limits, |call| async move { call.hedge(hedge).run().await })
+            }
             (None, Some(Weight { estimate, used })) => {
                 limited!(call.weight(estimate).used(move |_| used), limits, |call| call.run())
             }

@@ -37,29 +37,13 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// Adds a hedge to each request: if the first attempt has no answer after the delay, a second attempt runs beside it,
     /// and the first success wins. Call this after all other methods.
     ///
-    /// The requests must be idempotent: they may be executed twice, even at the same time. One whose policy says
-    /// `idempotent(false)` has no hedge. For other choices, and for several hedges, use [`hedge_with`](Self::hedge_with). What applies to hedges of closures applies here; see
+    /// A request with a hedge may be executed twice, even at the same time. So it has one only if it is idempotent: after
+    /// `idempotent(true)`, or if its [policy](Self::policy_with) [says so](RetryPolicy::is_idempotent), as below. For several hedges,
+    /// use [`hedge_with`](Self::hedge_with). What applies to hedges of closures applies here; see
     /// [`Retry::hedge`](retry_core::Retry::hedge). Besides, a hedge is sent only if the request can be cloned, and a clone of the
     /// service is ready immediately.
     ///
     /// The response future is boxed, and needs parts that are [`Send`] and `'static`.
-    ///
-    /// ```
-    /// use retry_tower::RetryLayer;
-    /// use retry_core::{Hedge, PatientRetryStrategy};
-    ///
-    /// static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
-    /// static READS: Hedge = Hedge::p95();
-    ///
-    /// let layer = RetryLayer::new(&STORE).idempotent(true).hedge(&READS);
-    /// ```
-    #[must_use]
-    pub const fn hedge(self, hedge: &'static Hedge) -> HedgedLayer<Self, SameHedge> {
-        HedgedLayer { retries: self, hedge: SameHedge(hedge) }
-    }
-
-    /// Adds a hedge to some requests: the one that the function returns for a request. It is called once for each request,
-    /// before the first attempt. See [`hedge`](Self::hedge).
     ///
     /// ```
     /// use retry_tower::RetryLayer;
@@ -74,13 +58,48 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// static LOG: PatientRetryStrategy = PatientRetryStrategy::new();
     /// static READS: Hedge = Hedge::p95();
     ///
-    /// fn is_read(request: &Request) -> bool {
-    ///     matches!(request, Request::Read)
+    /// fn policy(request: &Request) -> StandardRetryPolicy {
+    ///     StandardRetryPolicy::new().idempotent(matches!(request, Request::Read))
     /// }
     ///
-    /// let layer = RetryLayer::new(&LOG)
-    ///     .policy_with(|request: &Request| StandardRetryPolicy::new().idempotent(is_read(request)))
-    ///     .hedge_with(|request: &Request| is_read(request).then_some(&READS));
+    /// let layer = RetryLayer::new(&LOG).policy_with(policy).hedge(&READS);
+    /// ```
+    #[must_use]
+    pub const fn hedge(self, hedge: &'static Hedge) -> HedgedLayer<Self, SameHedge> {
+        HedgedLayer { retries: self, hedge: SameHedge(hedge) }
+    }
+
+    /// Adds a hedge to requests: the one that the function returns for a request, if their usual times differ. It is called once for
+    /// each request, before the first attempt. What applies to [`hedge`](Self::hedge) applies here.
+    ///
+    /// ```
+    /// use retry_tower::RetryLayer;
+    /// use retry_core::{Hedge, PatientRetryStrategy, StandardRetryPolicy};
+    ///
+    /// #[derive(Clone)]
+    /// enum Request {
+    ///     Read,
+    ///     Scan,
+    ///     Append(String),
+    /// }
+    ///
+    /// static LOG: PatientRetryStrategy = PatientRetryStrategy::new();
+    /// static READS: Hedge = Hedge::p95();
+    /// static SCANS: Hedge = Hedge::p95();
+    ///
+    /// fn hedge(request: &Request) -> Option<&'static Hedge> {
+    ///     match request {
+    ///         Request::Read => Some(&READS),
+    ///         Request::Scan => Some(&SCANS),
+    ///         Request::Append(_) => None,
+    ///     }
+    /// }
+    ///
+    /// fn policy(request: &Request) -> StandardRetryPolicy {
+    ///     StandardRetryPolicy::new().idempotent(hedge(request).is_some())
+    /// }
+    ///
+    /// let layer = RetryLayer::new(&LOG).policy_with(policy).hedge_with(hedge);
     /// ```
     #[must_use]
     pub const fn hedge_with<Req, F>(self, hedge: F) -> HedgedLayer<Self, With<F>>
@@ -169,13 +188,15 @@ impl<R> fmt::Debug for HedgedFuture<R> {
 ///
 /// static API: PatientRetryStrategy = PatientRetryStrategy::new();
 /// static READS: Hedge = Hedge::p95();
+/// static SCANS: Hedge = Hedge::p95();
 ///
 /// // The same hedge for all requests.
 /// let layer = RetryLayer::new(&API).idempotent(true).hedge(&READS);
 /// # let _ = layer;
-/// // Hedges for some requests, which are names of methods here.
+/// // A hedge by the request, which is a path here.
 /// let layer = RetryLayer::new(&API)
-///     .hedge_with(|method: &&str| (*method == "GET").then_some(&READS));
+///     .idempotent(true)
+///     .hedge_with(|path: &&str| Some(if *path == "/scan" { &SCANS } else { &READS }));
 /// # let _ = layer;
 /// ```
 pub trait HedgeOf<Req>: sealed::Sealed {

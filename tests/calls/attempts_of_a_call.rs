@@ -60,7 +60,7 @@ async fn fails(form: &str, strategy: &StandardRetryStrategy, most: u32) -> Run {
     match form {
         "closure" => reason.set(retry(strategy, fail).max_attempts(most).report().await.reason),
         "hedged closure" => {
-            let call = retry(strategy, fail).max_attempts(most).hedge(kept(Hedge::after(secs(1))));
+            let call = retry(strategy, fail).max_attempts(most).idempotent(true).hedge(kept(Hedge::after(secs(1))));
             reason.set(call.report().await.reason);
         }
         "blocking closure" => {
@@ -229,7 +229,7 @@ async fn a_hedge_is_one_of_the_attempts() {
             sleep(secs(3)).await;
             SAFE
         });
-        let call = call.observer(&hedges).max_attempts(attempts).hedge(kept(Hedge::after(secs(1))));
+        let call = call.observer(&hedges).max_attempts(attempts).idempotent(true).hedge(kept(Hedge::after(secs(1))));
         let report = call.report().await;
         assert_eq!((report.attempts, report.reason), (attempts, Some(RetryError::MaxAttempts)));
         assert_eq!((calls.get(), hedges.0.take(), strategy.quota().available()), expected(attempts));

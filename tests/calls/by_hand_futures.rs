@@ -280,7 +280,8 @@ async fn a_hedge_of_a_race_has_the_weight_of_its_operation() {
     static SCALES: LimitedRetryStrategy<Scales> = Scales::strategy();
 
     let plan = &[(1000, Ok(1)), (30, Ok(2))];
-    let mut attempts = Timed { policy: StandardRetryPolicy::new(), plan, made: &Cell::new(0), permits: true };
+    let policy = StandardRetryPolicy::new().idempotent(true);
+    let mut attempts = Timed { policy, plan, made: &Cell::new(0), permits: true };
     let operation = Operation::builder(&SCALES, "get").clock(TokioTimer).weight(9).begin();
     assert_eq!(operation.race(&AFTER, &mut attempts).await.0, Ok(2));
     assert_eq!(SCALES.limiter().take(), ["weighs 9", "weighs 9", "succeeded"]);

@@ -162,7 +162,7 @@ async fn a_wait_ends_as_without_it() {
 async fn both_attempts_of_a_hedge_are_dropped() {
     let (strategy, stop, service) = (standard(), Stop::new(), Service::hangs_after(0));
     let call = retry(&strategy, || service.call()).idempotent(true).stop(&stop).cut_on_stop();
-    let (report, ()) = tokio::join!(call.hedge(&HEDGE).report(), stops(&stop, millis(500)));
+    let (report, ()) = tokio::join!(call.idempotent(true).hedge(&HEDGE).report(), stops(&stop, millis(500)));
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Stop, Duration::ZERO)));
     assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::Stopped), millis(500)));
     assert_eq!(service.cut.get(), 2);

@@ -10,8 +10,8 @@ mod sent;
 use crate::support::{Attempt, Failed, Recorder, assert_send, kept, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
-    Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
-    retry_with_context,
+    Hedge, Jitter, RetryError, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy, StandardRetryStrategy,
+    TokenBucket, TokioTimer, policy_fn, retry, retry_with_context,
 };
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -77,7 +77,7 @@ async fn ended(plan: impl IntoIterator<Item = (u64, Outcome)>) -> Ended {
     // Something is missing, so that refunds show.
     assert!(strategy.quota().try_acquire(100, &TokioTimer));
     let began = Instant::now();
-    let report = retry(&strategy, || service.call()).hedge(hedge).report().await;
+    let report = retry(&strategy, || service.call()).idempotent(true).hedge(hedge).report().await;
     assert_eq!(service.running.get(), 0, "no attempt is left");
     Ended {
         outcome: report.outcome,
@@ -113,7 +113,7 @@ async fn a_hedge_that_wins_is_refunded_as_a_retry_and_one_that_loses_is_not() {
         let (strategy, hedge) = (StandardRetryStrategy::aws_2_1(), after());
         assert!(strategy.quota().try_acquire(200, &TokioTimer));
         let service = Service::new([(first, Ok(1)), (30, Ok(2))]);
-        retry(&strategy, || service.call()).hedge(hedge).run().await.unwrap();
+        retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await.unwrap();
         assert_eq!(strategy.quota().available(), quota);
     }
 }
@@ -161,7 +161,7 @@ async fn two_failures_are_judged_once_by_the_worse_class_and_the_longer_hint() {
                     told.set(told.get() + 1);
                     assert_eq!(event.attempt, 2);
                 });
-                assert_eq!(call.hedge(hedge).run().await, Ok(1));
+                assert_eq!(call.idempotent(true).hedge(hedge).run().await, Ok(1));
                 let failure = strategy.last_failure().unwrap();
                 assert_eq!((failure.error_type(), failure.retry_after()), (Some(worse), Some(millis(7))));
                 assert_eq!((told.get(), service.calls.get()), (1, 3));
@@ -184,7 +184,7 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
         service.call()
     });
     let observer = |event: &retry_core::Event| events.borrow_mut().push((event.kind.as_str(), event.attempt));
-    let report = call.observer(Observing(&observer)).hedge(hedge).report().await;
+    let report = call.observer(Observing(&observer)).idempotent(true).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.attempts), (Ok(1), 3));
     let seen = seen.take();
     let ids = seen.iter().all(|(_, id, ..)| *id == seen[0].1);
@@ -209,7 +209,7 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
         RefCell::<Vec<_>>::borrow_mut(&seen).push((context.attempt(), context.is_hedge()));
         service.call()
     });
-    assert_eq!(call.hedge(hedge).run().await, Ok(1));
+    assert_eq!(call.idempotent(true).hedge(hedge).run().await, Ok(1));
     assert_eq!(seen.take(), [(1, false), (2, false)]);
 }
 
@@ -226,7 +226,7 @@ impl<F: Fn(&retry_core::Event)> retry_core::Observer for Observing<F> {
 async fn warm(hedge: &'static Hedge, calls: u32) {
     let strategy = standard();
     for _ in 0..calls {
-        retry(&strategy, || async { Ok::<_, Failed>(1) }).hedge(hedge).run().await.unwrap();
+        retry(&strategy, || async { Ok::<_, Failed>(1) }).idempotent(true).hedge(hedge).run().await.unwrap();
     }
 }
 
@@ -238,7 +238,7 @@ async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
     assert!((millis(49)..=millis(50)).contains(&start), "{start:?}");
     let call = async |plan: [(u64, Outcome); 1]| {
         let service = Service::new(plan);
-        tokio::time::timeout(millis(40), retry(&strategy, || service.call()).hedge(hedge).run()).await
+        tokio::time::timeout(millis(40), retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run()).await
     };
     call([(10, Err(Failed::FATAL))]).await.unwrap().unwrap_err();
     call([(45, Ok(1))]).await.unwrap_err();
@@ -248,14 +248,14 @@ async fn only_successes_before_the_delay_and_calls_that_reach_it_move_it() {
     warm(hedge, 20).await;
     let lower = hedge.delay();
     let service = Service::new([(60, Ok(1)), (60, Ok(2))]);
-    assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(1));
+    assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await, Ok(1));
     assert_eq!(service.calls.get(), 2);
     assert!(hedge.delay() > lower);
 
     let fixed = kept(Hedge::after(Duration::ZERO));
     let service = Service::new([(60, Ok(1)), (10, Ok(2))]);
     let began = Instant::now();
-    assert_eq!(retry(&strategy, || service.call()).hedge(fixed).run().await, Ok(2));
+    assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(fixed).run().await, Ok(2));
     assert_eq!((began.elapsed(), fixed.delay()), (millis(10), Duration::ZERO));
 }
 
@@ -265,7 +265,7 @@ async fn a_stall_raises_the_delay_no_further_than_it_lasted() {
     let (strategy, hedge) = (StandardRetryStrategy::new().with_quota(NoQuota), kept(Hedge::p95()));
     warm(hedge, 20).await;
     let services: Vec<_> = (0..100).map(|_| Service::new([(1000, Ok(1)), (1000, Ok(2))])).collect();
-    let calls = services.iter().map(|service| retry(&strategy, || service.call()).hedge(hedge).run());
+    let calls = services.iter().map(|service| retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run());
     let mut calls: Vec<_> = calls.map(Box::pin).collect();
     for call in &mut calls {
         assert!(std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_pending())).await);
@@ -284,13 +284,13 @@ fn a_call_with_a_hedge_is_send() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     static HEDGE: Hedge = Hedge::p95();
     let call = || retry(&STORE, || async { Ok::<_, Failed>(String::new()) });
-    drop(assert_send(call().max_time(millis(5)).attempt_timeout(millis(1)).hedge(&HEDGE).run()));
-    drop(assert_send(call().on_retry(|_, _| ()).hedge(&HEDGE).report()));
+    drop(assert_send(call().max_time(millis(5)).attempt_timeout(millis(1)).idempotent(true).hedge(&HEDGE).run()));
+    drop(assert_send(call().on_retry(|_, _| ()).idempotent(true).hedge(&HEDGE).report()));
 }
 
 // Rule V13.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_may_not_be_executed_twice_has_no_hedge() {
+async fn a_call_of_which_nothing_says_that_it_may_be_executed_twice_has_no_hedge() {
     for (idempotent, calls) in [(true, 2), (false, 1)] {
         let (strategy, hedge) = (standard(), after());
         let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
@@ -305,4 +305,14 @@ async fn a_call_that_may_not_be_executed_twice_has_no_hedge() {
         call.hedge(hedge).run().await.unwrap();
         assert_eq!(service.calls.get(), calls);
     }
+    let (strategy, hedge) = (standard(), after());
+    let services = [(); 4].map(|()| Service::new([(500, Ok(1)), (10, Ok(2))]));
+    let [plain, closure, custom, stated] = &services;
+    let judge = || policy_fn(|outcome: &Outcome| StandardRetryPolicy::new().evaluate(outcome));
+    assert_eq!(retry(&strategy, || plain.call()).hedge(hedge).run().await, Ok(1));
+    assert_eq!(retry(&strategy, || closure.call()).when(|_| true).hedge(hedge).run().await, Ok(1));
+    assert_eq!(retry(&strategy, || custom.call()).policy(judge()).hedge(hedge).run().await, Ok(1));
+    let call = retry(&strategy, || stated.call()).policy(judge().idempotent(true)).hedge(hedge);
+    assert_eq!(call.run().await, Ok(2));
+    assert_eq!(services.map(|service| service.calls.get()), [1, 1, 1, 2]);
 }

@@ -78,7 +78,7 @@ async fn none_means_no_limit_in_each_form() {
             let call = call.deadline(config.deadline());
             let outcome = match form {
                 "closure" => call.run().await,
-                "hedged closure" => call.hedge(kept(Hedge::after(secs(1)))).run().await,
+                "hedged closure" => call.idempotent(true).hedge(kept(Hedge::after(secs(1)))).run().await,
                 "attribute" => annotated(&strategy, &config).await,
                 "hedged attribute" => hedged(&strategy, &config).await,
                 // A layer has no deadline.

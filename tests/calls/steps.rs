@@ -321,7 +321,7 @@ fn a_hedge_that_is_sold_when_the_time_is_up_is_not_sent() {
         calls.set(calls.get() + 1);
         pending::<Result<u32, Error>>()
     });
-    let outcome = run(&timer, call.timer(&timer).max_time(secs(3)).observer(&seen).hedge(hedge).run());
+    let outcome = run(&timer, call.timer(&timer).max_time(secs(3)).observer(&seen).idempotent(true).hedge(hedge).run());
     assert_eq!((time_was_up(&outcome), calls.get()), (Some((TimeLimit::Operation, secs(3))), 1));
     assert!(seen.0.borrow().contains(&(EventKind::HedgeNotSent { reason: NoHedge::MaxTime }, 1)));
     assert_eq!(*strategy.log.borrow(), ["ready 1", "hedge 1", "ready 2", "release 2"]);
@@ -335,7 +335,7 @@ async fn an_operation_with_a_hedge_makes_no_attempt_if_its_time_is_over() {
         calls.set(calls.get() + 1);
         ready(Ok::<u32, Error>(1))
     });
-    let report = call.max_time(secs(5)).hedge(hedge).report().await;
+    let report = call.max_time(secs(5)).idempotent(true).hedge(hedge).report().await;
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, secs(5))));
     assert_eq!((report.reason, calls.get()), (Some(RetryError::MaxTime), 0));
 }

@@ -320,7 +320,7 @@ async fn there_is_no_hedge_after_a_stop() {
         sleep(secs(1)).await;
         Ok::<u32, Error>(1)
     });
-    let call = call.stop(&stop).observer(&told).hedge(&AFTER);
+    let call = call.stop(&stop).observer(&told).idempotent(true).hedge(&AFTER);
     assert_eq!(tokio::join!(call.run(), stops(&stop, millis(50))).0, Ok(1));
     assert_eq!(told.0.take()[1], format!("hedge_not_sent {}", NoHedge::Stopped.as_str()));
     assert_eq!(strategy.quota().available(), 500);

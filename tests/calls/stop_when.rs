@@ -297,7 +297,8 @@ async fn a_call_is_send_if_the_future_is() {
     let spawned_call = tokio::spawn(assert_send(call.run()));
     let (quit, quits) = oneshot::channel();
     let function = tokio::spawn(assert_send(spawned(quits, String::new())));
-    let hedged = tokio::spawn(retry(&STORE, || ready(SAFE)).hedge(&HEDGE).stop_when(sleep(millis(500))).run());
+    let hedged =
+        tokio::spawn(retry(&STORE, || ready(SAFE)).idempotent(true).hedge(&HEDGE).stop_when(sleep(millis(500))).run());
     sleep(millis(2500)).await;
     assert!(hedged.is_finished());
     drop(quit);

@@ -115,7 +115,7 @@ async fn an_attempt_that_is_cut_has_the_error_that_the_closure_makes_in_each_for
     for form in ["closure", "hedged closure", "attribute", "attribute with closures", "hedged attribute"] {
         let (strategy, classes) = (standard(), Classes::default());
         let call = || {
-            let call = retry(&strategy, slow).policy(ChainPolicy::new()).observer(&classes);
+            let call = retry(&strategy, slow).policy(ChainPolicy::new().idempotent(true)).observer(&classes);
             call.attempt_timeout(secs(2)).timed_out(Status::of)
         };
         let outcome = match form {
@@ -156,7 +156,7 @@ async fn hedged_within(strategy: &StandardRetryStrategy) -> Outcome {
 #[tokio::test(start_paused = true)]
 async fn an_operation_without_an_outcome_in_time_has_the_error_that_the_closure_makes() {
     let strategy = standard();
-    let call = || retry(&strategy, slow).policy(ChainPolicy::new());
+    let call = || retry(&strategy, slow).policy(ChainPolicy::new().idempotent(true));
     let expected = cut_by(TimeLimit::Operation);
     assert_eq!(call().max_time(secs(2)).timed_out(Status::of).run().await, expected);
     assert_eq!(call().timed_out(Status::of).max_time(secs(2)).run().await, expected, "before the limit");
@@ -202,7 +202,7 @@ async fn an_operation_that_is_stopped_before_its_first_attempt_has_the_error_tha
     let call = retry_blocking(&strategy, || Ok::<u32, Status>(1)).policy(ChainPolicy::new());
     assert_eq!(call.stop(&stop).timed_out(Status::of).run(), expected);
     // A future that is ready stops them, too.
-    let call = || retry(&strategy, slow).policy(ChainPolicy::new()).timed_out(Status::of);
+    let call = || retry(&strategy, slow).policy(ChainPolicy::new().idempotent(true)).timed_out(Status::of);
     assert_eq!(call().stop_when(std::future::ready(())).run().await, expected);
     let hedged = call().max_attempts(2).hedge(kept(Hedge::after(secs(1))));
     assert_eq!(hedged.stop_when(std::future::ready(())).run().await, expected);

@@ -176,9 +176,9 @@ impl World {
             let report = if call.is_by_hand {
                 self.drive_by_hand(depth, call, stop, attempt)
             } else if call.long_polling {
-                limited!(retry(&polls, attempt).policy(policy_fn(judge)))
+                limited!(retry(&polls, attempt).policy(policy_fn(judge).idempotent(true)))
             } else {
-                limited!(retry(strategy, attempt).policy(policy_fn(judge)))
+                limited!(retry(strategy, attempt).policy(policy_fn(judge).idempotent(true)))
             };
             tokio::select! {
                 biased;

@@ -74,7 +74,7 @@ impl World {
                 outcome
             }
         });
-        let _ = timeout(dropped_after, call.hedge(self.hedge).run()).await;
+        let _ = timeout(dropped_after, call.idempotent(true).hedge(self.hedge).run()).await;
         calls.get() > 1
     }
 

@@ -226,14 +226,14 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
 
 // Rule V12.
 #[tokio::test(start_paused = true)]
-async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
+async fn that_there_never_is_a_hedge_is_a_warning_once_for_each_function() {
     let hedge = kept(Hedge::after(secs(1)));
     let slow = async || {
         sleep(secs(2)).await;
         Ok::<_, Failed>(())
     };
     let reported = async |strategy: &Recorder, name: &'static str| {
-        let all = lines(retry(strategy, slow).name(name).hedge(hedge).run()).await;
+        let all = lines(retry(strategy, slow).name(name).idempotent(true).hedge(hedge).run()).await;
         all.into_iter().find(|line| line.contains("hedge_not_sent")).unwrap()
     };
     let text = |level: &str, name: &str, reason: &str| {
@@ -241,13 +241,18 @@ async fn that_a_strategy_sells_no_hedges_is_a_warning_once_for_each_function() {
     };
     let (one, other) = ("sells_no_hedges", "sells_no_hedges_either");
     // Without a subscriber, nothing is remembered.
-    retry(&Recorder::new(), slow).name(one).hedge(hedge).run().await.unwrap();
+    retry(&Recorder::new(), slow).name(one).idempotent(true).hedge(hedge).run().await.unwrap();
     // An operation whose initial token was refused could buy no hedge from any strategy.
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     assert_eq!(reported(&refusing, one).await, text("DEBUG", one, "not_sold"));
     for name in [one, other] {
         assert_eq!(reported(&Recorder::new(), name).await, text("WARN", name, "not_sold"));
         assert_eq!(reported(&Recorder::new(), name).await, text("DEBUG", name, "not_sold"));
+    }
+    // The same if nothing says that the function may be executed twice.
+    for level in ["WARN", "DEBUG"] {
+        let all = lines(retry(&STRATEGY, slow).name("says_nothing").hedge(hedge).run()).await;
+        assert!(all.contains(&text(level, "says_nothing", "idempotency_unknown")), "{all:?}");
     }
     // Other reasons are no warnings.
     let disabled = retry_core::without_retries(reported(&Recorder::new(), "is_disabled")).await;
@@ -302,7 +307,7 @@ async fn hedged(strategy: &impl retry_core::RetryStrategy, hedge_takes: u64) -> 
             Ok::<_, Failed>(())
         }
     });
-    lines(call.name("get").hedge(hedge).run()).await
+    lines(call.name("get").idempotent(true).hedge(hedge).run()).await
 }
 
 // Rules O6, V12.

@@ -56,7 +56,7 @@ async fn warnings(
                 Ok::<_, Failed>(())
             }
         };
-        retry(strategy, attempt).name(name).hedge(hedge).run().await.unwrap();
+        retry(strategy, attempt).name(name).idempotent(true).hedge(hedge).run().await.unwrap();
     }
     std::mem::take(&mut warnings.0.lock().unwrap())
 }

@@ -229,7 +229,7 @@ fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver,
             Ok::<_, Failed>(())
         }
     };
-    let call = retry(strategy, attempt).observer(observer).name("get").hedge(hedge);
+    let call = retry(strategy, attempt).observer(observer).name("get").idempotent(true).hedge(hedge);
     metrics::with_local_recorder(recorder, || runtime.block_on(call.run())).unwrap();
 }
 

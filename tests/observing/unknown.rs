@@ -283,7 +283,7 @@ async fn a_strategy_that_sells_no_hedges_is_a_warning_once_for_each_function() {
             Ok::<_, fmt::Error>(())
         };
         let call = retry(strategy, attempt).when(|_| false).name(name);
-        call.hedge(hedge).run().await.unwrap();
+        call.idempotent(true).hedge(hedge).run().await.unwrap();
     };
     call("sold", &Recorder::new().selling_hedges()).await;
     assert!(warnings.take().is_empty());

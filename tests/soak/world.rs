@@ -107,7 +107,7 @@ impl World {
             .max_time(MAX_TIME)
             .stop(&self.stop);
         if is_hedged {
-            self.tally.count("hedged read", call.hedge(&READS).report()).await;
+            self.tally.count("hedged read", call.idempotent(true).hedge(&READS).report()).await;
         } else {
             self.tally.count("read", call.report()).await;
         }

@@ -256,6 +256,8 @@ pub enum NoHedge {
     Stopped,
     /// The operation may not be executed twice: its policy [says so](crate::RetryPolicy::is_idempotent).
     NotIdempotent,
+    /// It is not known whether the operation may be executed twice: its policy [does not say](crate::RetryPolicy::is_idempotent).
+    IdempotencyUnknown,
     /// The request can't be cloned.
     NotRepeatable,
     /// The service is not ready for a request immediately.
@@ -279,6 +281,7 @@ impl NoHedge {
             Self::Disabled => "disabled",
             Self::Stopped => "stopped",
             Self::NotIdempotent => "not_idempotent",
+            Self::IdempotencyUnknown => "idempotency_unknown",
             Self::NotRepeatable => "not_repeatable",
             Self::NotReady => "not_ready",
             Self::NotSold => "not_sold",
@@ -318,6 +321,9 @@ impl fmt::Display for NoHedge {
             Self::Disabled => "retries are switched off",
             Self::Stopped => "the operation was stopped",
             Self::NotIdempotent => "the operation may not be executed twice",
+            Self::IdempotencyUnknown => {
+                "nothing says that the operation may be executed twice, as `idempotent(true)` does"
+            }
             Self::NotRepeatable => "the request can't be cloned",
             Self::NotReady => "the service is not ready",
             Self::NotSold => "the strategy sells no hedges",

@@ -120,8 +120,8 @@ pub trait RetryPolicy<R: ?Sized> {
         None
     }
 
-    /// Returns whether the operation may be executed twice, if the policy knows it. If it may not, there is no
-    /// [hedge](crate#features). The default returns `None`.
+    /// Returns whether the operation may be executed twice, if the policy knows it. There is a [hedge](crate#features) only if it may:
+    /// `Some(true)`. The default returns `None`.
     fn is_idempotent(&self) -> Option<bool> {
         None
     }
@@ -207,13 +207,24 @@ pub const fn policy_fn<R: ?Sized, F>(evaluate: F) -> PolicyFn<F>
 where
     F: Fn(&R) -> RetryDirective,
 {
-    PolicyFn { evaluate }
+    PolicyFn { evaluate, idempotent: None }
 }
 
 /// The policy that [`policy_fn`] returns.
 #[derive(Clone, Copy)]
 pub struct PolicyFn<F> {
     evaluate: F,
+    idempotent: Option<bool>,
+}
+
+impl<F> PolicyFn<F> {
+    /// Sets whether the operation is idempotent, which means that it may be executed twice. The closure still decides alone about
+    /// outcomes. There is a [hedge](crate#features) only with `true`.
+    #[must_use]
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.idempotent = Some(idempotent);
+        self
+    }
 }
 
 impl<F> fmt::Debug for PolicyFn<F> {
@@ -225,5 +236,9 @@ impl<F> fmt::Debug for PolicyFn<F> {
 impl<R: ?Sized, F: Fn(&R) -> RetryDirective> RetryPolicy<R> for PolicyFn<F> {
     fn evaluate(&self, outcome: &R) -> RetryDirective {
         (self.evaluate)(outcome)
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        self.idempotent
     }
 }

@@ -36,7 +36,8 @@ where
     /// The hedge is a static, because one that is made in each call learns nothing. For a delay that is known at run time only, make it a
     /// `static GET: LazyLock<Hedge>`. There is never a hedge if its delay is not shorter than `max_time` and `attempt_timeout`.
     ///
-    /// The call must be idempotent: it may be executed twice, even at the same time. After `idempotent(false)`, there is no hedge. See [`Hedge`] for when not to use one.
+    /// The call must be idempotent: it may be executed twice, even at the same time. There is a hedge only after `idempotent(true)`, or if
+    /// the [policy](Retry::policy) [says so](RetryPolicy::is_idempotent). See [`Hedge`] for when not to use one.
     ///
     /// ```
     /// # use retry_core::RetryInfo;

@@ -56,7 +56,7 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
 impl<S, F, W, H, T, O, L> Retry<S, F, WhenPolicy<W, H>, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice. The closure of [`when`](Retry::when) still
     /// decides alone about errors, so with `false`, let it accept only errors of requests that were not carried out. There is
-    /// no [hedge](crate#features) then.
+    /// a [hedge](crate#features) only with `true`.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.policy.idempotent = Some(idempotent);
         self

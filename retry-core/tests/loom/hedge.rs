@@ -16,7 +16,8 @@ fn kept(hedge: Hedge) -> &'static Hedge {
 fn answered(hedge: &'static Hedge, calls: u32) {
     for _ in 0..calls {
         let gate = Gate::new(1);
-        let call = pin!(retry(&*gate, || ready(Ok::<_, Failed>(()))).timer(Endless).hedge(hedge).run());
+        let call =
+            pin!(retry(&*gate, || ready(Ok::<_, Failed>(()))).timer(Endless).idempotent(true).hedge(hedge).run());
         assert!(call.poll(&mut Context::from_waker(Waker::noop())).is_ready());
     }
 }

@@ -24,7 +24,13 @@ async fn events(
     hedge: &'static Hedge,
 ) -> Vec<(EventKind, u32)> {
     let (service, hedges) = (Service::new(plan.iter().copied()), Hedges::default());
-    _ = retry(strategy, || service.call()).max_time(millis(900)).observer(&hedges).hedge(hedge).run().await;
+    _ = retry(strategy, || service.call())
+        .max_time(millis(900))
+        .observer(&hedges)
+        .idempotent(true)
+        .hedge(hedge)
+        .run()
+        .await;
     hedges.0.take()
 }
 
@@ -121,6 +127,7 @@ fn the_reasons_have_names() {
         NoHedge::NotSold,
         NoHedge::Stopped,
         NoHedge::NotIdempotent,
+        NoHedge::IdempotencyUnknown,
         NoHedge::NotRepeatable,
         NoHedge::NotReady,
         NoHedge::WarmingUp,
@@ -129,6 +136,9 @@ fn the_reasons_have_names() {
     let names: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
     let known = ["all_slow", "quota_low", "limited", "max_attempts", "max_time", "disabled", "not_sold"];
     assert_eq!(names[..7], known);
-    assert_eq!(names[7..], ["stopped", "not_idempotent", "not_repeatable", "not_ready", "warming_up", "few_win"]);
+    assert_eq!(
+        names[7..],
+        ["stopped", "not_idempotent", "idempotency_unknown", "not_repeatable", "not_ready", "warming_up", "few_win"]
+    );
     assert!(reasons.iter().all(|reason| !reason.to_string().is_empty()));
 }

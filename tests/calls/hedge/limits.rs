@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 /// Makes a call whose first attempt takes 200 ms. Returns the calls of the service.
 async fn calls(strategy: &impl RetryStrategy) -> usize {
     let (hedge, service) = (after(), Service::new([(200, Ok(1)), (200, Ok(2))]));
-    assert_eq!(retry(strategy, || service.call()).hedge(hedge).run().await, Ok(1));
+    assert_eq!(retry(strategy, || service.call()).idempotent(true).hedge(hedge).run().await, Ok(1));
     service.calls.get()
 }
 
@@ -49,7 +49,7 @@ async fn a_quota_by_evidence_sells_hedges_from_its_upper_half() {
     assert!(quota.is_full() && !quota.is_low());
     // A hedge that wins is a first success: 22 of them pay for a hedge.
     let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1, Ok(2))]));
-    assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(2));
+    assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await, Ok(2));
     for _ in 0..20 {
         quota.first_succeeded(0);
     }
@@ -121,7 +121,7 @@ async fn switched_off_retries_are_switched_off_hedges() {
 async fn a_hedge_is_one_of_max_attempts() {
     let (strategy, hedge) = (standard().max_attempts(2), after());
     let service = Service::new([(200, Err(Failed::SAFE)), (200, Err(Failed::THROTTLED))]);
-    let report = retry(&strategy, || service.call()).hedge(hedge).report().await;
+    let report = retry(&strategy, || service.call()).idempotent(true).hedge(hedge).report().await;
     assert_eq!(
         (report.outcome, report.attempts),
         (Err(Failed::THROTTLED), 2),
@@ -204,7 +204,7 @@ async fn a_hedge_needs_the_permission_of_the_limiter_immediately() {
         let strategy: LimitedRetryStrategy<_, ExponentialBackoff, TokenBucket> =
             LimitedRetryStrategy::with_limiter(standard(), limiter);
         let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1000, Ok(2))]));
-        assert_eq!(retry(&strategy, || service.call()).weight(9).hedge(hedge).run().await, Ok(1));
+        assert_eq!(retry(&strategy, || service.call()).weight(9).idempotent(true).hedge(hedge).run().await, Ok(1));
         assert_eq!(service.calls.get(), sent);
         let log: &[_] = if sent == 1 { &["ask 9", "ask 9", "release 9"] } else { &["ask 9", "ask 9"] };
         assert_eq!(*strategy.limiter().log.borrow(), log);
@@ -219,14 +219,14 @@ async fn each_attempt_has_its_own_time_limit() {
     let began = Instant::now();
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
-    let report = call.hedge(hedge).report().await;
+    let report = call.idempotent(true).hedge(hedge).report().await;
     // The first attempt is cut at 300 ms, the hedge at 400 ms, and the retry follows after the delay of the second retry.
     assert_eq!((report.outcome, report.attempts, began.elapsed()), (Ok(3), 3, millis(2400)));
 
     let service = Service::new([(1000, Ok(1)), (100, Ok(2))]);
     let began = Instant::now();
     let call = retry(&strategy, || service.call()).attempt_timeout(millis(150));
-    assert_eq!(call.hedge(hedge).run().await, Ok(2));
+    assert_eq!(call.idempotent(true).hedge(hedge).run().await, Ok(2));
     assert_eq!(began.elapsed(), millis(200));
 }
 
@@ -237,7 +237,7 @@ async fn max_time_ends_both_attempts() {
     let cut = async |plan: [(u64, Outcome); 2]| {
         let (strategy, began, service) = (standard(), Instant::now(), Service::new(plan));
         let call = retry(&strategy, || service.call()).max_time(millis(300));
-        let report = call.hedge(hedge).report().await;
+        let report = call.idempotent(true).hedge(hedge).report().await;
         assert_eq!((report.reason, report.attempts, began.elapsed()), (Some(RetryError::MaxTime), 2, millis(300)));
         assert_eq!(service.running.get(), 0);
         assert_eq!(strategy.quota().available(), 495, "the hedge was sent");
@@ -251,7 +251,7 @@ async fn max_time_ends_both_attempts() {
     for limit in [50, 100] {
         let (strategy, service) = (standard(), Service::new([(1000, Ok(1)), (1000, Ok(2))]));
         let call = retry(&strategy, || service.call()).max_time(millis(limit));
-        assert_eq!(call.hedge(hedge).run().await, Err(Failed::TIMEOUT));
+        assert_eq!(call.idempotent(true).hedge(hedge).run().await, Err(Failed::TIMEOUT));
         assert_eq!((service.calls.get(), strategy.quota().available()), (1, 500));
     }
 }
@@ -264,7 +264,7 @@ async fn hedges(hedge: &'static Hedge, calls: usize, hedge_takes: u64) -> usize 
         // So that the delay stays.
         warm(hedge, 19).await;
         let service = Service::new([(1000, Ok(1)), (hedge_takes, Ok(2))]);
-        retry(&strategy, || service.call()).hedge(hedge).run().await.unwrap();
+        retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await.unwrap();
         sent += service.calls.get() - 1;
     }
     sent
@@ -300,7 +300,7 @@ async fn of_the_first_calls_one_in_20_may_have_a_hedge() {
             let (strategy, hedge) = (standard().with_quota(NoQuota), kept(Hedge::p95()));
             for _ in 0..300 / processes {
                 let service = Service::new([(400, Ok(1)), (400, Ok(2))]);
-                retry(&strategy, || service.call()).hedge(hedge).run().await.unwrap();
+                retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await.unwrap();
                 sent += service.calls.get() - 1;
             }
         }
@@ -316,7 +316,7 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
     static HEDGE: Hedge = Hedge::p95();
     let sent = async || {
         let service = Service::new([(200, Ok(1)), (200, Ok(2))]);
-        assert_eq!(retry(&STORE, || service.call()).hedge(&HEDGE).run().await, Ok(1));
+        assert_eq!(retry(&STORE, || service.call()).idempotent(true).hedge(&HEDGE).run().await, Ok(1));
         service.calls.get()
     };
     warm(&HEDGE, 20).await;
@@ -338,14 +338,14 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
 async fn an_outcome_of_the_hedge_that_is_ready_when_max_time_is_up_is_used() {
     let (strategy, hedge, service) = (standard(), after(), Service::new([(1000, Ok(1)), (200, Ok(2))]));
     let call = retry(&strategy, || service.call()).max_time(millis(300));
-    assert_eq!(call.hedge(hedge).run().await, Ok(2));
+    assert_eq!(call.idempotent(true).hedge(hedge).run().await, Ok(2));
     let service = Service::new([(1000, Ok(1)), (200, Err(Failed::THROTTLED))]);
-    let report = retry(&strategy, || service.call()).max_time(millis(300)).hedge(hedge).report().await;
+    let report = retry(&strategy, || service.call()).max_time(millis(300)).idempotent(true).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.reason), (Err(Failed::THROTTLED), Some(RetryError::MaxTime)));
     // The limit of an attempt: both are cut, one after the other.
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
-    assert_eq!(call.hedge(kept(Hedge::after(Duration::ZERO))).run().await, Ok(3));
+    assert_eq!(call.idempotent(true).hedge(kept(Hedge::after(Duration::ZERO))).run().await, Ok(3));
 }
 
 // Rules R15, V1.
@@ -355,7 +355,7 @@ async fn a_hedge_without_a_delay_creates_no_sleep() {
 
     let (strategy, service, timer) = (standard(), Service::new([(1000, Ok(1)), (30, Ok(2))]), Noted::default());
     let began = Instant::now();
-    assert_eq!(retry(&strategy, || service.call()).timer(&timer).hedge(&NOW).run().await, Ok(2));
+    assert_eq!(retry(&strategy, || service.call()).timer(&timer).idempotent(true).hedge(&NOW).run().await, Ok(2));
     assert_eq!((began.elapsed(), timer.asked()), (millis(30), vec![]));
 }
 

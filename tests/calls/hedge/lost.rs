@@ -35,7 +35,7 @@ async fn a_call_that_is_dropped_at_any_time_has_paid_for_what_was_sent() {
             let (strategy, service) = (standard(), Service::new(PLAN));
             let result = match form {
                 "closure" => {
-                    let call = retry(&strategy, || service.call()).hedge(&AFTER).run();
+                    let call = retry(&strategy, || service.call()).idempotent(true).hedge(&AFTER).run();
                     tokio::time::timeout(millis(time), call).await
                 }
                 _ => tokio::time::timeout(millis(time), call(&strategy, &service)).await,
@@ -75,7 +75,9 @@ async fn a_call_that_is_dropped_after_any_poll_has_paid_for_what_was_sent() {
         for polls in 0..110 {
             let (strategy, service) = (standard(), Service::new(PLAN));
             let outcome = match form {
-                "closure" => polled(retry(&strategy, || service.call()).hedge(&AFTER).run(), polls).await,
+                "closure" => {
+                    polled(retry(&strategy, || service.call()).idempotent(true).hedge(&AFTER).run(), polls).await
+                }
                 _ => polled(call(&strategy, &service), polls).await,
             };
             let expected = match (service.calls.get(), outcome.is_some()) {
@@ -101,7 +103,7 @@ async fn a_call_that_a_limit_cuts_at_any_time_has_paid_for_what_was_sent() {
             let outcome = match form {
                 "closure" => {
                     let call = retry(&strategy, || service.call()).idempotent(true);
-                    call.max_time(limit).attempt_timeout(millis(120)).hedge(&AFTER).run().await
+                    call.max_time(limit).attempt_timeout(millis(120)).idempotent(true).hedge(&AFTER).run().await
                 }
                 _ => limited(&strategy, &service, limit).await,
             };
@@ -226,7 +228,7 @@ async fn a_panic_before_the_hedge_is_sent_refunds_it_and_one_afterwards_does_not
                 Err::<(), _>(Failed::SAFE)
             }
         });
-        let call = call.observer(PanicsAt(event, 2)).attempt_timeout(millis(1000)).hedge(&AFTER).run();
+        let call = call.observer(PanicsAt(event, 2)).attempt_timeout(millis(1000)).idempotent(true).hedge(&AFTER).run();
         assert!(panics(call).await, "{panics_in}{event}");
         assert_eq!((strategy.strategy.quota().available(), calls.get()), (quota, sent), "{panics_in}{event}");
 
@@ -271,7 +273,7 @@ async fn the_loser_is_dropped_before_the_strategy_learns_of_the_end() {
             Ok::<_, Failed>(number)
         }
     });
-    assert_eq!(call.hedge(hedge).run().await, Ok(2));
+    assert_eq!(call.idempotent(true).hedge(hedge).run().await, Ok(2));
     // initial, ready, hedge, ready; and then the success.
     assert_eq!(*log.borrow(), [(2, 4), (1, 4)]);
     assert_eq!(strategy.calls(), ["initial", "ready", "hedge", "ready", "success"], "nothing is released");
@@ -284,7 +286,7 @@ async fn the_loser_is_dropped_before_the_strategy_learns_of_the_end() {
         let number = calls.get();
         async move { if number == 1 { Bomb(Some(())).await } else { Ok(number) } }
     });
-    assert!(panics(call.hedge(hedge).run()).await);
+    assert!(panics(call.idempotent(true).hedge(hedge).run()).await);
     assert_eq!(strategy.quota().available(), 495);
 }
 
@@ -312,9 +314,9 @@ async fn a_hedged_call_that_is_never_polled_touches_nothing_and_its_body_is_poll
             })
         })
     };
-    drop(call().hedge(hedge).run());
+    drop(call().idempotent(true).hedge(hedge).run());
     assert_eq!(polls.get(), 0);
-    let mut call = pin!(call().hedge(hedge).run());
+    let mut call = pin!(call().idempotent(true).hedge(hedge).run());
     poll_once(call.as_mut());
     assert_eq!(polls.get(), 1);
     poll_once(call.as_mut());

@@ -20,7 +20,7 @@ async fn of_two_failures_of_the_same_severity_the_class_of_the_later_one_counts(
         for (first_time, second_time, later) in [(200, 300, second), (500, 50, first)] {
             let (strategy, hedge) = (Recorder::new().selling_hedges(), after());
             let service = Service::new([(first_time, Err(first)), (second_time, Err(second)), (0, Ok(1))]);
-            assert_eq!(retry(&strategy, || service.call()).hedge(hedge).run().await, Ok(1));
+            assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await, Ok(1));
             let error_type = strategy.last_failure().unwrap().error_type();
             assert_eq!(error_type, Some(RetryErrorType::of(&later)));
         }
@@ -35,7 +35,8 @@ async fn a_hedge_that_is_cut_and_not_retried_leaves_the_failure_of_the_first_att
         Ok(_) => RetryDirective::succeed(),
         Err(error) if error.timeout => RetryDirective::fail(None),
         Err(_) => RetryDirective::retry(RetryErrorType::Other),
-    });
+    })
+    .idempotent(true);
     let service = Service::new([(150, Err(Failed::SAFE)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).policy(judge).attempt_timeout(millis(300));
     let report = call.hedge(hedge).report().await;
@@ -61,7 +62,7 @@ async fn a_call_waits_for_the_rest_of_a_delay_that_has_grown_since_and_its_succe
             sleep(millis(takes)).await;
             Ok::<_, Failed>(name)
         };
-        (retry(&strategy, send).hedge(hedge).run().await, hedge.delay())
+        (retry(&strategy, send).idempotent(true).hedge(hedge).run().await, hedge.delay())
     };
     // The last one is answered between both delays.
     let (one, other, last) = tokio::join!(call("one", 1000), call("other", 1000), call("last", 36));
@@ -144,7 +145,7 @@ async fn nothing_of_a_race_is_left_when_its_end_is_reported() {
         let (strategy, hedge, service, timer) = (standard(), after(), Service::new(plan), Counting::default());
         let observer = Left { service: &service, timer: timer.clone(), seen: RefCell::default() };
         let call = retry(&strategy, || service.call()).timer(timer).max_time(millis(max_time)).observer(&observer);
-        _ = call.hedge(hedge).run().await;
+        _ = call.idempotent(true).hedge(hedge).run().await;
         let expected: Vec<_> = kinds.iter().map(|kind| (*kind, 0, 0)).collect();
         assert_eq!(*observer.seen.borrow(), expected, "{plan:?}");
     }
@@ -155,7 +156,8 @@ async fn nothing_of_a_race_is_left_when_its_end_is_reported() {
 async fn an_attempt_that_has_failed_leaves_no_sleep_while_the_other_one_runs() {
     let (strategy, hedge, timer) = (standard(), after(), Counting::default());
     let service = Service::new([(200, Err(Failed::SAFE)), (400, Ok(2))]);
-    let call = retry(&strategy, || service.call()).timer(timer.clone()).max_time(millis(5000)).hedge(hedge);
+    let call =
+        retry(&strategy, || service.call()).timer(timer.clone()).max_time(millis(5000)).idempotent(true).hedge(hedge);
     let looks = async {
         let mut sleeps = Vec::new();
         // Before the hedge, with two attempts, and with the hedge alone.
@@ -188,7 +190,8 @@ async fn the_outcome_of_a_hedge_that_failed_finally_is_not_kept() {
     let judge = policy_fn(|outcome: &Shared| match outcome {
         Ok(_) => RetryDirective::succeed(),
         Err(_) => RetryDirective::fail(None),
-    });
+    })
+    .idempotent(true);
     let looks = async {
         sleep(millis(200)).await;
         (calls.get(), failed.borrow().strong_count())
@@ -239,6 +242,10 @@ impl RetryPolicy<Outcome> for Using {
 
     fn usage(&self, _: &Outcome) -> Option<Usage> {
         Some(Usage::new(1))
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        Some(true)
     }
 }
 

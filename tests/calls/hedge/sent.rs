@@ -57,7 +57,14 @@ async fn each_hedge_that_is_reported_runs_and_nothing_else_is_paid() {
             }));
             for _ in 0..20 {
                 let outcome = match form {
-                    "closure" => retry(&strategy, || service.call()).observer(&service).hedge(&AFTER).run().await,
+                    "closure" => {
+                        retry(&strategy, || service.call())
+                            .observer(&service)
+                            .idempotent(true)
+                            .hedge(&AFTER)
+                            .run()
+                            .await
+                    }
                     "attribute" => call(&strategy, &service).await,
                     _ => stack.ready().await.unwrap().call(()).await,
                 };
@@ -86,7 +93,7 @@ async fn neither_attempt_is_polled_twice_in_a_poll_in_which_the_hedge_begins() {
             if is_ready { Poll::Ready(Outcome::Ok(context.attempt())) } else { Poll::Pending }
         })
     });
-    let mut call = pin!(call.hedge(&AFTER).run());
+    let mut call = pin!(call.idempotent(true).hedge(&AFTER).run());
     let mut poll = || {
         let poll = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         (polls.take(), poll)
@@ -120,7 +127,7 @@ fn an_outcome_that_is_ready_when_its_time_is_over_wins_although_a_hedge_begins_i
             Outcome::Ok(context.attempt())
         }
     });
-    let call = call.attempt_timeout(millis(130)).timer(&timer).observer(Slow(&timer)).hedge(hedge);
+    let call = call.attempt_timeout(millis(130)).timer(&timer).observer(Slow(&timer)).idempotent(true).hedge(hedge);
     let mut call = pin!(call.run());
     let mut poll = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll().is_pending());

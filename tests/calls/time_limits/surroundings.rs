@@ -59,7 +59,12 @@ async fn an_operation_ends_without_an_attempt_if_its_send_would_come_after_max_t
     assert_eq!(strategy.standard().quota().available(), quota);
     // Neither does a hedge that was allowed.
     let hedge = kept(Hedge::after(millis(1)));
-    let hedged = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).hedge(hedge).report().await;
+    let hedged = retry(&strategy, || async { Ok::<u32, Error>(1) })
+        .max_time(millis(250))
+        .idempotent(true)
+        .hedge(hedge)
+        .report()
+        .await;
     assert_eq!((hedged.attempts, hedged.reason), (0, Some(RetryError::MaxTime)));
 }
 

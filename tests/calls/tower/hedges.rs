@@ -142,7 +142,7 @@ async fn a_slow_request_gets_a_second_attempt_of_which_the_first_success_wins() 
 async fn only_the_requests_that_the_function_chooses_have_a_hedge() {
     for (request, calls) in [(1, 2), (2, 1)] {
         let server = Server::new([(500, Ok(1)), (10, Ok(2))]);
-        let layer = RetryLayer::new(Arc::new(standard()));
+        let layer = RetryLayer::new(Arc::new(standard())).idempotent(true);
         let mut stack = layer.hedge_with(|request: &u32| (*request == 1).then_some(&AFTER)).layer(server.clone());
         stack.ready().await.unwrap().call(request).await.unwrap();
         assert_eq!(server.calls(), calls);
@@ -177,6 +177,7 @@ async fn hooked(
             ends.ends.lock().unwrap().push((*end.outcome, end.attempts, end.reason, end.elapsed));
         })
         .next_request(|request: &mut u32, _: &Outcome| *request += 10)
+        .idempotent(true)
         .hedge(&AFTER);
     let outcome = tokio::spawn(layer.layer(server.clone()).call(1)).await;
     let requests = server.state.attempts.lock().unwrap().clone();
@@ -219,14 +220,18 @@ async fn on_retry_can_end_a_request_with_a_hedge_and_gets_the_retry_paid_back() 
 
 // Rules W9, V13.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_may_not_be_executed_twice_has_no_hedge() {
-    for (request, calls) in [(1, 2), (2, 1)] {
+async fn a_request_of_which_nothing_says_that_it_may_be_executed_twice_has_no_hedge() {
+    for (request, calls, reason) in [(1, 2, None), (2, 1, Some("not_idempotent")), (3, 1, Some("idempotency_unknown"))]
+    {
         let (server, not_sent) = (Server::new([(500, Ok(1)), (10, Ok(2))]), NotSent::default());
-        let policy = |request: &u32| StandardRetryPolicy::new().idempotent(*request == 1);
+        let policy = |request: &u32| match request {
+            3 => StandardRetryPolicy::new(),
+            _ => StandardRetryPolicy::new().idempotent(*request == 1),
+        };
         let layer = RetryLayer::new(Arc::new(standard())).policy_with(policy).observer(not_sent.clone());
         layer.hedge(&AFTER).layer(server.clone()).ready().await.unwrap().call(request).await.unwrap();
         assert_eq!(server.calls(), calls);
-        assert_eq!(not_sent.0.lock().unwrap().first().copied(), (request == 2).then_some("not_idempotent"));
+        assert_eq!(not_sent.0.lock().unwrap().first().copied(), reason);
     }
 }
 
@@ -256,7 +261,8 @@ async fn there_is_no_hedge_without_a_service_that_is_ready_or_without_a_clone_of
     }
 
     let (server, not_sent) = (Server::new([(500, Ok(1))]), NotSent::default());
-    let layer = RetryLayer::new(Arc::new(standard())).clone_with(|_: &u32| None).observer(not_sent.clone());
+    let layer =
+        RetryLayer::new(Arc::new(standard())).idempotent(true).clone_with(|_: &u32| None).observer(not_sent.clone());
     let mut stack = layer.hedge(&AFTER).layer(server.clone());
     assert_eq!(stack.ready().await.unwrap().call(1).await, Ok(1));
     assert_eq!((&not_sent.0.lock().unwrap()[..], server.calls()), (&["not_repeatable"][..], 1));
@@ -275,7 +281,7 @@ async fn a_hedge_is_attempt_two_and_has_its_own_time() {
         async move { server.call(request).await.map_err(TimedOutOr::Failed) }
     });
     let began = Instant::now();
-    let mut stack = layer.before_attempt(numbered).hedge(&AFTER).layer(service);
+    let mut stack = layer.before_attempt(numbered).idempotent(true).hedge(&AFTER).layer(service);
     assert_eq!(stack.ready().await.unwrap().call(0).await.unwrap(), 3);
     // The attempts are cut after 200 and 300 ms. The retry has the delay of the second retry.
     assert_eq!(began.elapsed(), millis(300) + secs(2));
@@ -345,9 +351,10 @@ async fn a_panic_before_a_hedge_or_a_retry_is_sent_refunds_it() {
     for (panics_at, quota) in [(2, 500), (3, 495)] {
         let server = Server::new([(300, Err(Failed::SAFE)), (10, Err(Failed::SAFE)), (0, Ok(3))]);
         let strategy = Arc::new(standard());
-        let layer = RetryLayer::new(Arc::clone(&strategy)).before_attempt(move |_: &mut u32, context| {
-            assert!(context.attempt() < panics_at, "a panic");
-        });
+        let layer =
+            RetryLayer::new(Arc::clone(&strategy)).idempotent(true).before_attempt(move |_: &mut u32, context| {
+                assert!(context.attempt() < panics_at, "a panic");
+            });
         let mut stack = layer.hedge(&AFTER).layer(server.clone());
         let mut response = Box::pin(stack.ready().await.unwrap().call(1));
         let mut panicked = false;
@@ -373,7 +380,7 @@ async fn a_stack_with_hedges_is_built_and_used_in_a_spawned_block() {
     let answer = tokio::spawn(async {
         let mut stack = ServiceBuilder::new()
             .buffer(2)
-            .layer(RetryLayer::new(&STORE).max_time(secs(3)).policy(policy_fn(judge)).hedge(&AFTER))
+            .layer(RetryLayer::new(&STORE).max_time(secs(3)).policy(policy_fn(judge).idempotent(true)).hedge(&AFTER))
             .buffer(2)
             .service(service_fn(|text: String| ready(Ok::<_, Infallible>(text))));
         stack.ready().await.unwrap().call("answer".to_owned()).await

@@ -255,7 +255,7 @@ async fn no_attempt_without_a_delay_sleeps() {
     let strategy = Arc::new(Delaying::default());
     let plan = || [(10, SAFE), (10, Ok(2))];
     let timer = Counting::default();
-    let layer = RetryLayer::new(Arc::clone(&strategy)).timer(timer.clone());
+    let layer = RetryLayer::new(Arc::clone(&strategy)).idempotent(true).timer(timer.clone());
     assert_eq!(layer.clone().layer(Strict::new(&Log::default(), plan())).oneshot(1).await, Ok(2));
     assert_eq!(timer.0.load(Ordering::Relaxed), 0);
     assert_eq!(layer.hedge(&AFTER).layer(Strict::new(&Log::default(), plan())).oneshot(1).await, Ok(2));
@@ -290,7 +290,8 @@ impl Service<u32> for Brittle {
 #[tokio::test(start_paused = true)]
 async fn a_service_whose_clone_panics_before_the_first_attempt_releases_its_token() {
     let strategy = Arc::new(Delaying::default());
-    let mut stack = RetryLayer::new(Arc::clone(&strategy)).hedge(&AFTER).layer(Brittle(Arc::default()));
+    let mut stack =
+        RetryLayer::new(Arc::clone(&strategy)).idempotent(true).hedge(&AFTER).layer(Brittle(Arc::default()));
     let mut response = stack.ready().await.unwrap().call(1);
     let poll = || Pin::new(&mut response).poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready();
     assert!(catch_unwind(AssertUnwindSafe(poll)).is_err());

@@ -104,11 +104,17 @@ fn forms(strategy: &'static Waits, error: Failed) -> Vec<(&'static str, Operatio
     vec![
         ("closure", Box::pin(retry(strategy, fails).run())),
         ("limited closure", Box::pin(retry(strategy, fails).max_time(secs(60)).run())),
-        ("hedged", Box::pin(retry(strategy, fails).hedge(&HEDGE).run())),
+        ("hedged", Box::pin(retry(strategy, fails).idempotent(true).hedge(&HEDGE).run())),
         ("tower", Box::pin(RetryLayer::new(strategy).layer(service_fn(move |()| fails())).oneshot(()))),
         (
             "hedged tower",
-            Box::pin(RetryLayer::new(strategy).hedge(&HEDGE).layer(service_fn(move |()| fails())).oneshot(())),
+            Box::pin(
+                RetryLayer::new(strategy)
+                    .idempotent(true)
+                    .hedge(&HEDGE)
+                    .layer(service_fn(move |()| fails()))
+                    .oneshot(()),
+            ),
         ),
     ]
 }

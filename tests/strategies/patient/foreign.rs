@@ -139,6 +139,6 @@ async fn a_hedge_is_sold_as_by_the_standard_strategy() {
         calls.set(calls.get() + 1);
         if calls.get() == 1 { std::future::pending().await } else { Ok::<u32, Failed>(calls.get()) }
     });
-    let report = report.hedge(hedge).report().await;
+    let report = report.idempotent(true).hedge(hedge).report().await;
     assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(2), 2, Duration::from_millis(100)));
 }

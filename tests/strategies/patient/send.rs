@@ -46,7 +46,7 @@ async fn a_future_of_a_strategy_whose_operations_wait_is_send_if_its_outcome_is(
     let attempt = || async { Ok::<u32, Failed>(1) };
     assert_eq!(assert_send(patient()).await, Ok(1));
     assert_eq!(assert_send(retry(&STRATEGY, attempt).run()).await, Ok(1));
-    assert_eq!(assert_send(retry(&STRATEGY, attempt).hedge(&HEDGE).run()).await, Ok(1));
+    assert_eq!(assert_send(retry(&STRATEGY, attempt).idempotent(true).hedge(&HEDGE).run()).await, Ok(1));
     let erased = ErasedStrategy::new(&STRATEGY);
     assert_eq!(assert_send(retry(&erased, attempt).run()).await, Ok(1));
 }

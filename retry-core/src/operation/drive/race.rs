@@ -30,8 +30,8 @@ pub trait HedgedAttempts {
     /// What permits a hedge, such as a service that is ready for it; `()` if nothing is needed.
     type Permit;
 
-    /// Permits a hedge, or says why there is none. Called at the end of the hedge's delay, in the task of this context. If the hedge can't be
-    /// bought, the permit is dropped.
+    /// Permits a hedge, or says why there is none. Called at the end of the hedge's delay, in the task of this context, if the policy
+    /// says that the operation [may be executed twice](RetryPolicy::is_idempotent). If the hedge can't be bought, the permit is dropped.
     ///
     /// # Errors
     ///

@@ -49,7 +49,11 @@ pub(crate) trait Form<S: RetryStrategy, T, L: RunningLimits, O: OptionalObserver
 pub(crate) type Parts<'a, S, T, L, O> =
     (Call<'a, S, &'a T, <O as OptionalObserver>::Ref<'a>>, &'a mut StateOf<S, L, O>);
 
-/// Permits a hedge unless the policy says that the operation may not be executed twice.
+/// Permits a hedge if the policy says that the operation may be executed twice.
 pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
-    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
+    match policy.is_idempotent() {
+        Some(true) => Ok(()),
+        Some(false) => Err(NoHedge::NotIdempotent),
+        None => Err(NoHedge::IdempotencyUnknown),
+    }
 }

@@ -10,24 +10,27 @@ use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 use std::time::Duration;
 
-/// The functions whose strategy sells no hedges, about which there was a warning.
+/// The functions that never have a hedge, because of their strategy or their policy, about which there was a warning.
 static WARNED: Warned = Warned::new();
 
 /// The functions whose hedges do little, about which there was a warning.
 static DO_LITTLE: Warned = Warned::new();
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Reports that there is no hedge. If the strategy sells none, the first report of a function is a warning.
+    /// Reports that there is no hedge. If there never is one, because the strategy sells none or the policy does not say that the operation
+    /// may be executed twice, the first report of a function is a warning.
     #[cold]
     pub(super) fn tell_not_sent<L: RunningLimits>(self, operation: &StateOf<S, L, O>, hedge: &Hedge, reason: NoHedge) {
         // These reasons pass.
         if !matches!(reason, NoHedge::AllSlow | NoHedge::WarmingUp | NoHedge::Disabled | NoHedge::Stopped) {
             self.note(hedge, None);
         }
-        let warns = reason == NoHedge::NotSold
-            && matches!(operation.token, TokenState::Held(_))
-            && Self::is_warning_wanted(&operation.observed)
-            && WARNED.is_first(self.name().get());
+        let is_permanent = match reason {
+            NoHedge::NotSold => matches!(operation.token, TokenState::Held(_)),
+            NoHedge::IdempotencyUnknown => true,
+            _ => false,
+        };
+        let warns = is_permanent && Self::is_warning_wanted(&operation.observed) && WARNED.is_first(self.name().get());
         let level = if warns { Level::Warn } else { Level::Debug };
         self.tell(&operation.observed, level, operation.attempts(), || EventKind::HedgeNotSent { reason });
     }
