@@ -22,8 +22,10 @@ use std::path::PathBuf;
 ///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
 /// file "settings.toml": the section store is missing: did you mean stor? The file has cache, stor
-/// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in
-///     code and has no such setting
+/// file "settings.toml": unknown key store.max_time: expected in code, for each function, as in
+///     `#[retryable(max_time = "30s")]`
+/// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota of the strategy
+///     is not a TokenBucket
 /// ```
 pub struct ConfigError {
     found_in: ConfigSource,
@@ -52,6 +54,12 @@ pub(super) enum Problem {
         /// The keys of the group.
         expected: String,
     },
+    /// A key that is the name of something that code sets, or that other libraries have.
+    Foreign {
+        key: String,
+        /// What to write instead.
+        expected: &'static str,
+    },
     /// A value in the place of a group of keys.
     NoGroup {
         group: &'static str,
@@ -77,15 +85,10 @@ pub(super) enum Problem {
         key: &'static str,
         part: &'static str,
     },
-    /// A setting of a part that was chosen in code.
+    /// A setting that a part of the strategy does not have.
     Chosen(Chosen),
     /// A setting of the mode `paced`, while no mode is set.
     NoMode {
-        key: &'static str,
-        value: String,
-    },
-    /// A setting of a bucket, beside a quota by evidence.
-    OfBucket {
         key: &'static str,
         value: String,
     },
@@ -93,13 +96,15 @@ pub(super) enum Problem {
     Malformed(String),
 }
 
-/// A setting that a configuration can't set, because of the part that was chosen in code.
+/// A setting that a configuration can't set, because of a part of the strategy.
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) key: &'static str,
     pub(super) value: String,
     /// The part: `backoff`, `quota`, `limit` or `strategy`.
     pub(super) part: &'static str,
+    /// What is wrong with the setting.
+    pub(super) reason: &'static str,
     /// The values that the configuration may have, if any.
     pub(super) expected: Option<&'static str>,
 }
@@ -135,6 +140,7 @@ impl Problem {
             Self::Unknown { key, suggestion: None, expected } => {
                 write!(f, "unknown key {}: expected one of {expected}", full(key))
             }
+            Self::Foreign { key, expected } => write!(f, "unknown key {}: expected {expected}", full(key)),
             Self::NoGroup { group, value, keys } => {
                 let group = full(group);
                 let group = if group.is_empty() { "settings" } else { &group };
@@ -154,13 +160,11 @@ impl Problem {
             Self::NoPart { key, part } => {
                 write!(f, "the key {} can't be set: the strategy has no part with the section {part}", full(key))
             }
-            Self::Chosen(Chosen { key, value, part, expected: None }) => write!(
-                f,
-                "the key {} {value:?} can't be set: the {part} was chosen in code and has no such setting",
-                full(key)
-            ),
-            Self::Chosen(Chosen { key, value, part, expected: Some(expected) }) => {
-                write!(f, "invalid {} {value:?}: the {part} was chosen in code, so expected {expected}", full(key))
+            Self::Chosen(Chosen { key, value, reason, expected: None, .. }) => {
+                write!(f, "the key {} {value:?} can't be set: {reason}", full(key))
+            }
+            Self::Chosen(Chosen { key, value, reason, expected: Some(expected), .. }) => {
+                write!(f, "invalid {} {value:?}: {reason}, so expected {expected}", full(key))
             }
             Self::NoMode { key, value } => write!(
                 f,
@@ -168,9 +172,6 @@ impl Problem {
                 full(key),
                 full("mode")
             ),
-            Self::OfBucket { key, value } => {
-                write!(f, "the key {} {value:?} can't be set: a quota by evidence has no such setting", full(key))
-            }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }
@@ -218,13 +219,12 @@ impl ConfigError {
     pub fn key(&self) -> Option<String> {
         Some(match &*self.problem {
             Problem::Setting { setting, .. } => join(&self.section, setting.setting()),
-            Problem::Unknown { key, .. } => join(&self.section, key),
+            Problem::Unknown { key, .. } | Problem::Foreign { key, .. } => join(&self.section, key),
             Problem::NoGroup { group: key, .. }
             | Problem::Repeated(key)
             | Problem::Missing(key)
             | Problem::NoPart { key, .. }
-            | Problem::NoMode { key, .. }
-            | Problem::OfBucket { key, .. } => join(&self.section, key),
+            | Problem::NoMode { key, .. } => join(&self.section, key),
             Problem::NoSection { section, .. } => section.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
@@ -240,13 +240,11 @@ impl ConfigError {
         }
     }
 
-    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota`, `limit` or
-    /// `strategy`, or the section of an external part that the strategy does not have. It is `None` for other errors.
+    /// Returns the part of the strategy that does not have the setting: `backoff`, `quota`, `limit` or `strategy`, or the section of an external part that the strategy does not have. It is `None` for other errors.
     pub fn part(&self) -> Option<&'static str> {
         match &*self.problem {
             Problem::Chosen(chosen) => Some(chosen.part),
             Problem::NoPart { part, .. } => Some(part),
-            Problem::OfBucket { .. } => Some("quota"),
             _ => None,
         }
     }

@@ -5,6 +5,9 @@ use super::resolved::Resolved;
 use super::{ConfigError, ConfigSource, QuotaKind, RetryConfig, RetryMode};
 use retry_core::InvalidSetting;
 
+const OF_CODE: &str = "the limit was chosen in code";
+const OF_PATIENT: &str = "a PatientRetryStrategy has no limit on sends";
+
 impl RetryConfig {
     /// Checks that each setting belongs to a part of `base`.
     pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
@@ -20,31 +23,37 @@ impl RetryConfig {
 
     /// Returns why a setting can't apply to `base`, or `None` if it can.
     fn problem_of(&self, key: &'static str, value: &str, base: &Resolved) -> Option<Problem> {
-        let chosen = |part, expected| Problem::Chosen(Chosen { key, value: value.to_owned(), part, expected });
+        let chosen =
+            |part, reason, expected| Problem::Chosen(Chosen { key, value: value.to_owned(), part, reason, expected });
         let kind = self.set.quota_kind.or(base.kind);
         match key.split_once('.') {
-            None if key == "mode" => {
-                let (part, expected) = match base.chosen_mode.filter(|mode| self.contradicts(*mode))? {
-                    RetryMode::Adaptive => ("limit", "adaptive or off"),
-                    RetryMode::Paced => ("limit", "paced or off"),
-                    RetryMode::Standard | RetryMode::Off => ("strategy", "standard or off"),
-                };
-                Some(chosen(part, Some(expected)))
+            None if key == "mode" => Some(match base.chosen_mode.filter(|mode| self.contradicts(*mode))? {
+                RetryMode::Adaptive => chosen("limit", OF_CODE, Some("adaptive or off")),
+                RetryMode::Paced => chosen("limit", OF_CODE, Some("paced or off")),
+                RetryMode::Standard | RetryMode::Off => chosen("strategy", OF_PATIENT, Some("standard or off")),
+            }),
+            Some(("backoff", _)) if base.backoff.is_none() => {
+                Some(chosen("backoff", "the backoff was chosen in code and has no such setting", None))
             }
-            Some(("backoff", _)) if base.backoff.is_none() => Some(chosen("backoff", None)),
-            Some(("quota", "kind")) if base.kind.is_none() => Some(chosen("quota", None)),
+            Some(("quota", "kind")) if base.kind.is_none() => {
+                Some(chosen("quota", "only a TokenBucket that is not behind a pointer can be replaced", None))
+            }
             Some(("quota", "kind")) if base.is_running && kind != base.kind => {
                 let expected = "the kind that the strategy was built with, which can't change while it runs";
                 Some(InvalidSetting::new(key, value, expected).into())
             }
-            Some(("quota", _)) if base.kind.is_some() && kind == Some(QuotaKind::Evidence) => {
+            Some(("quota", _)) if base.has_evidence || (base.kind.is_some() && kind == Some(QuotaKind::Evidence)) => {
                 QuotaKind::Evidence.check(key, value).err()
             }
             Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
-                Some(chosen("quota", None))
+                Some(chosen("quota", "the quota of the strategy is not a TokenBucket", None))
             }
-            Some(("paced", _)) if base.chosen_mode == Some(RetryMode::Standard) => Some(chosen("strategy", None)),
-            Some(("paced", _)) if base.pace.is_none() => Some(chosen("limit", None)),
+            Some(("paced", _)) if base.chosen_mode == Some(RetryMode::Standard) => {
+                Some(chosen("strategy", OF_PATIENT, None))
+            }
+            Some(("paced", _)) if base.pace.is_none() => {
+                Some(chosen("limit", "the limit was chosen in code and has no such setting", None))
+            }
             // With another mode that is written, the settings wait for a change to the mode `paced`.
             Some(("paced", _)) if base.chosen_mode.or(self.mode_setting()).is_none() => {
                 Some(Problem::NoMode { key, value: value.to_owned() })

@@ -2,7 +2,7 @@
 
 use super::error::{Problem, join};
 use super::keys::{KEYS, Key};
-use super::suggest;
+use super::{foreign, suggest};
 
 /// Returns the key with this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
@@ -28,6 +28,9 @@ pub(super) fn names_in(group: &str) -> Vec<&'static str> {
 /// Returns the error of an unknown key of a group, with the key that was probably meant.
 pub(super) fn unknown(group: &str, name: &str) -> Problem {
     let (key, limit) = (join(group, name), suggest::limit(name));
+    if let Some(expected) = foreign::expected_for(&key) {
+        return Problem::Foreign { key, expected };
+    }
     let in_group = suggest::most_similar(name, names_in(group), limit).map(|name| join(group, name));
     let elsewhere = || {
         let paths = || KEYS.iter().map(|key| key.path).chain(groups());

@@ -34,6 +34,7 @@ mod duration;
 mod environment;
 mod error;
 mod fits_strategy;
+mod foreign;
 mod in_effect;
 #[cfg(feature = "serde")]
 mod key_names;
@@ -288,6 +289,8 @@ impl RetryConfig {
     ///   A bucket behind a pointer may be shared with other strategies: it is changed while it is in use, but never by a
     ///   preset;
     /// - `quota.kind`, if the quota is a bucket that is not behind a pointer;
+    /// - `quota.costs` and `quota.refunds`, except in a quota that decides by evidence and so reports its
+    ///   [mode](retry_core::RetryQuota::mode), which has `quota.costs.conflict` only;
     /// - the keys `paced.*`, except in an [`AdaptiveRetryStrategy`](retry_core::AdaptiveRetryStrategy).
     ///
     /// ```
@@ -310,7 +313,8 @@ impl RetryConfig {
     /// ```
     ///
     /// On a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) with an exponential backoff, it builds one whose settings do not
-    /// change while it runs. Its waits are set in code. It has no other mode than `standard` and `off`, no settings of a limiter, and a quota that needs none.
+    /// change while it runs. Its waits are set in code. It has no other mode than `standard` and `off`, and no settings of a limiter. Its quota
+    /// by evidence has one setting, `quota.costs.conflict`.
     /// A preset replaces its numbers, such as its ten attempts, by those of the preset:
     ///
     /// ```

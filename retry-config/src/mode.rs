@@ -57,9 +57,19 @@ impl RetryMode {
     }
 
     /// Returns the names of this library's own settings, for messages.
-    pub(super) fn names() -> &'static str {
+    fn names() -> &'static str {
         static NAMES: LazyLock<String> = LazyLock::new(|| listed(RetryMode::ALL.map(RetryMode::as_str)));
         &NAMES
+    }
+
+    /// Returns what is expected instead of an invalid name, for messages.
+    pub(super) fn expected_for(name: &str) -> &'static str {
+        if name.trim().eq_ignore_ascii_case("patient") {
+            "standard, adaptive, paced or off; to wait for the service, remove the mode, and write \
+             `build_on(PatientRetryStrategy::new())` in code"
+        } else {
+            Self::names()
+        }
     }
 
     /// Returns the names in AWS's environment and files, for messages.

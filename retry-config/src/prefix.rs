@@ -3,7 +3,7 @@
 use super::error::Problem;
 use super::keys::KEYS;
 use super::reader::Reader;
-use super::{ConfigError, ConfigSource, RetryConfig, suggest};
+use super::{ConfigError, ConfigSource, RetryConfig, foreign, suggest};
 use std::env;
 use std::ffi::OsString;
 
@@ -79,11 +79,15 @@ fn variable(key: &str) -> String {
 }
 
 fn unknown(prefix: &str, rest: &str) -> Problem {
+    let unknown = format!("{prefix}{rest}");
+    if let Some(expected) = foreign::expected_for(&rest.to_ascii_lowercase()) {
+        return Problem::Foreign { key: unknown, expected };
+    }
     let names: Vec<_> = KEYS.iter().map(|key| variable(key.path)).collect();
     let suggestion = suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));
     Problem::Unknown {
-        key: format!("{prefix}{rest}"),
+        key: unknown,
         suggestion: suggestion.map(|name| format!("{prefix}{name}")),
-        expected: format!("{prefix}{}", names.join(&format!(", {prefix}"))),
+        expected: format!("{} after {prefix}", names.join(", ")),
     }
 }

@@ -1,6 +1,6 @@
 //! The kinds of quotas that a configuration can choose.
 
-use super::error::Problem;
+use super::error::{Chosen, Problem};
 
 /// The kind of a quota that a configuration chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,7 +29,13 @@ impl QuotaKind {
     pub(super) fn check(self, key: &'static str, value: &str) -> Result<(), Problem> {
         let is_of_quota = key.starts_with("quota.") && !matches!(key, "quota.kind" | "quota.costs.conflict");
         match self {
-            Self::Evidence if is_of_quota => Err(Problem::OfBucket { key, value: value.to_owned() }),
+            Self::Evidence if is_of_quota => Err(Problem::Chosen(Chosen {
+                key,
+                value: value.to_owned(),
+                part: "quota",
+                reason: "a quota by evidence has no such setting",
+                expected: None,
+            })),
             Self::Evidence | Self::Bucket => Ok(()),
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Resolved {
     pub(super) bucket: Option<BucketSettings>,
     /// The kind of the quota, or `None` if code chose the quota.
     pub(super) kind: Option<QuotaKind>,
+    /// Whether code chose a quota by evidence, as a patient strategy has it.
+    pub(super) has_evidence: bool,
     /// Whether the strategy was built. Then the kind of its quota can't change.
     pub(super) is_running: bool,
     pub(super) pace: Option<PacedSettings>,
@@ -93,6 +95,7 @@ impl Resolved {
             backoff: standard.backoff_strategy().as_exponential().cloned(),
             bucket: standard.quota().as_bucket().map(|bucket| BucketSettings::of(bucket, is_own)),
             kind: is_own.then_some(QuotaKind::Bucket),
+            has_evidence: standard.quota().mode().is_some(),
             is_running: false,
             pace,
             section: standard.quota().section().map(ConfigSection::name),
@@ -136,6 +139,7 @@ impl Resolved {
                 }
             }),
             kind,
+            has_evidence: self.has_evidence,
             is_running: self.is_running,
             pace: self.pace.map(|own| configured_pace(own, config)),
             section: self.section,

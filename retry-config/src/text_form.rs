@@ -21,7 +21,7 @@ impl Serialize for RetryMode {
 impl<'de> Deserialize<'de> for RetryMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Node::deserialize(deserializer)?.into_text("mode");
-        let invalid = || InvalidSetting::new("mode", &text, Self::names());
+        let invalid = || InvalidSetting::new("mode", &text, Self::expected_for(&text));
         Self::named(&text).ok_or_else(|| de::Error::custom(invalid()))
     }
 }

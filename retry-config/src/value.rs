@@ -114,7 +114,7 @@ plain! {
         |preset| Value::text(preset.as_str());
     QuotaKind: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, "bucket or evidence")),
         |kind| Value::text(kind.as_str());
-    RetryMode: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, Self::names())),
+    RetryMode: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, Self::expected_for(text))),
         |mode| Value::text(mode.as_str());
     Rejections: |key, text| Rejections::named(text).ok_or_else(|| InvalidSetting::new(key, text, REJECTIONS)),
         |rejections| Value::text(rejections.as_str());

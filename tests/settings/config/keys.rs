@@ -374,6 +374,8 @@ fn variables_with_the_prefix_must_be_known_and_others_are_ignored() {
             "{error}"
         );
     }
+    let unlike = read(&[("STORE_COLOUR_OF_IT", "1")]).unwrap_err().to_string();
+    assert!(unlike.contains("expected one of PRESET, MODE, ") && unlike.ends_with(" after STORE_"), "{unlike}");
     let half = read(&[("STORE_QUOTA_REFILL_AMOUNT", "1")]).unwrap_err().to_string();
     assert_eq!(
         half,

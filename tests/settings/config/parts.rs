@@ -269,6 +269,8 @@ fn a_patient_strategy_has_no_mode_and_no_settings_of_a_limiter() {
         ("paced.ramp = true", "strategy", "store.paced.ramp"),
         ("quota.capacity = 7", "quota", "store.quota.capacity"),
         ("quota.kind = \"evidence\"", "quota", "store.quota.kind"),
+        ("quota.costs.other = 7", "quota", "store.quota.costs.other"),
+        ("quota.refunds.first_attempt = 7", "quota", "store.quota.refunds.first_attempt"),
     ] {
         let (found, of, message) = refused(read(&format!("[store]\n{text}")).build_on(PatientRetryStrategy::new()));
         assert_eq!((found, &*of), (part, key), "{message}");
@@ -276,8 +278,14 @@ fn a_patient_strategy_has_no_mode_and_no_settings_of_a_limiter() {
     let (.., message) = refused(RetryConfig::new().mode(RetryMode::Adaptive).build_on(PatientRetryStrategy::new()));
     assert_eq!(
         message,
-        "code: invalid mode \"adaptive\": the strategy was chosen in code, so expected standard or off"
+        "code: invalid mode \"adaptive\": a PatientRetryStrategy has no limit on sends, so expected standard or off"
     );
+    let (.., message) = refused(RetryConfig::new().quota_capacity(7).build_on(PatientRetryStrategy::new()));
+    assert_eq!(message, "code: the key quota.capacity \"7\" can't be set: a quota by evidence has no such setting");
+    let conflicts = read("[store]\nquota.costs.conflict = 7").build_on(PatientRetryStrategy::new()).unwrap();
+    assert_eq!(conflicts.standard().settings().costs.of(RetryErrorType::Conflict), 7);
+    let paying = PatientRetryStrategy::over(StandardRetryStrategy::new());
+    assert!(read("[store]\nquota = { capacity = 7, costs.other = 7 }").build_on(paying).is_ok());
 }
 
 // Rules C6, C23.
@@ -286,11 +294,11 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
     let own = || no_jitter().with_quota(Counted::default());
     let linear = || StandardRetryStrategy::new().with_backoff(LinearBackoff::new(millis(7), secs(1)));
     let file = |text: &str| read(&format!("[store]\n{text}"));
-    let because = |part| format!("can't be set: the {part} was chosen in code and has no such setting");
+    let because = "can't be set: the quota of the strategy is not a TokenBucket";
 
     let (part, key, text) = refused(file("max_attempts = 2\nquota.capacity = 100").build_on(own()));
     assert_eq!((part, &*key), ("quota", "store.quota.capacity"));
-    assert_eq!(text, format!("file \"settings.toml\": the key store.quota.capacity \"100\" {}", because("quota")));
+    assert_eq!(text, format!("file \"settings.toml\": the key store.quota.capacity \"100\" {because}"));
     let refill = file("quota.refill = { amount = 10, every = \"1s\" }").build_on(own());
     assert_eq!(refused(refill).1, "store.quota.refill.amount");
     for (key, value) in [("base", "\"1s\""), ("cap", "\"1s\""), ("jitter", "\"none\"")] {
@@ -307,7 +315,7 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
     }
     // Of settings in code, there is no file to name. A setting that is set again comes from code.
     let (.., text) = refused(RetryConfig::new().quota_capacity(7).build_on(own()));
-    assert_eq!(text, format!("code: the key quota.capacity \"7\" {}", because("quota")));
+    assert_eq!(text, format!("code: the key quota.capacity \"7\" {because}"));
     assert_eq!(refused(file("quota.capacity = 100").quota_capacity(7).build_on(own())).2, text);
     let variables = RetryConfig::from_prefixed_variables("STORE_", [("STORE_QUOTA_CAPACITY", "7")]).unwrap();
     let combined = variables.or(file("quota.capacity = 100"));

@@ -57,8 +57,7 @@ fn check(error: &ConfigError, key: &str, message: &str) {
 #[test]
 fn a_quota_of_the_code_stays_and_a_kind_is_an_error() {
     let error = evidence().build_on(StandardRetryStrategy::new().with_quota(NoQuota)).unwrap_err();
-    let what =
-        "the key store.quota.kind \"evidence\" can't be set: the quota was chosen in code and has no such setting";
+    let what = "the key store.quota.kind \"evidence\" can't be set: only a TokenBucket that is not behind a pointer can be replaced";
     check(&error, "store.quota.kind", &format!("file \"settings.toml\": {what}"));
     assert_eq!(error.part(), Some("quota"));
     let error = evidence().build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new())).unwrap_err();

@@ -261,6 +261,51 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
     }
 }
 
+// Rule C17.
+#[test]
+fn a_name_of_something_that_code_sets_is_an_error_that_says_where_to_write_it() {
+    for (json, line) in [
+        (r#"{"max_time": "30s"}"#, "in code, for each function, as in `#[retryable(max_time = \"30s\")]`"),
+        (r#"{"timeout": "30s"}"#, "in code, for each function, as in `#[retryable(max_time = \"30s\")]`"),
+        (r#"{"attempt_timeout": "2s"}"#, "in code, for each function, as in `#[retryable(attempt_timeout = \"2s\")]`"),
+        (r#"{"unlimited_attempts": true}"#, "in code, for each function, as in `#[retryable(unlimited_attempts)]`"),
+        (r#"{"max_wait_for_service": 1}"#, "in code, as in `PatientRetryStrategy::new().max_wait_for_service(..)`"),
+        (r#"{"max_waiting": 1}"#, "in code, as in `PatientRetryStrategy::new().max_waiting(..)`"),
+        (r#"{"strategy": "patient"}"#, "in code, as in `build_on(PatientRetryStrategy::new())`"),
+        (r#"{"max_retries": 3}"#, "max_attempts, which counts the first attempt too"),
+        (r#"{"retries": 3}"#, "max_attempts, which counts the first attempt too"),
+        (r#"{"attempts": 3}"#, "max_attempts"),
+        (r#"{"enabled": false}"#, "mode = \"off\", to switch retries off"),
+    ] {
+        let name = json.split('"').nth(1).unwrap();
+        assert_eq!(error(json), format!("unknown key {name}: expected {line}"));
+        let variable = format!("STORE_{}", name.to_ascii_uppercase());
+        let found = RetryConfig::from_prefixed_variables("STORE_", [(&variable, "1")]).unwrap_err();
+        assert_eq!(
+            (found.to_string(), found.key()),
+            (
+                format!("environment variable {variable}: unknown key {variable}: expected {line}"),
+                Some(variable.clone())
+            )
+        );
+    }
+    // A key of the same name elsewhere is that key.
+    assert_eq!(error(r#"{"quota": {"timeout": 3}}"#), "unknown key quota.timeout: did you mean quota.costs.timeout?");
+}
+
+// Rule C17.
+#[test]
+fn the_mode_patient_is_an_error_that_says_how_code_chooses_the_strategy() {
+    let expected = "standard, adaptive, paced or off; to wait for the service, remove the mode, and write \
+                    `build_on(PatientRetryStrategy::new())` in code";
+    assert_eq!(error(r#"{"mode": "patient"}"#), format!("invalid mode \"patient\": expected {expected}"));
+    assert_eq!(
+        from_str::<RetryMode>("\"Patient\"").unwrap_err().to_string(),
+        format!("invalid mode \"Patient\": expected {expected}")
+    );
+    assert_eq!(error(r#"{"mode": "fast"}"#), "invalid mode \"fast\": expected standard, adaptive, paced or off");
+}
+
 #[test]
 fn a_setting_is_given_once_and_a_refill_as_a_whole() {
     assert_eq!(error(r#"{"mode": "off", "mode": "off"}"#), "the setting mode is given twice: write it once");
