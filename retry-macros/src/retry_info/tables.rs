@@ -48,6 +48,7 @@ const NEGATED: &[(&str, &str)] = &[
     ("no_retry", SAFE),
 ];
 
+const MAX_RETRIES: &str = "write `max_attempts`, which counts the first attempt too";
 const SAFE: &str = "write `safe` for an error that may be retried";
 
 const SYNONYMS: &[(&str, &str)] = &[
@@ -68,9 +69,12 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("terminal", NEVER),
     ("final", NEVER),
     ("transient", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
+    ("temporary", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
+    ("connection", "write `safe` if nothing was sent, or `fault = \"server\"` otherwise"),
     ("permanent", NEVER),
     ("server", "write `fault = \"server\"`"),
     ("server_error", "write `fault = \"server\"`"),
+    ("unavailable", "write `fault = \"server\"`"),
     ("client", "write `fault = \"client\"`"),
     ("client_error", "write `fault = \"client\"`"),
     ("fatal", NEVER),
@@ -83,11 +87,16 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("rate_limit", "write `throttling`"),
     ("throttle", "write `throttling`"),
     ("too_many_requests", "write `throttling`"),
+    ("overloaded", "write `throttling`"),
+    ("busy", "write `throttling`"),
     ("timed_out", "write `timeout`"),
     ("wait", "write `retry_after`"),
     ("after", "write `retry_after`"),
     ("delay", "write `retry_after`"),
     ("backoff", "write `retry_after` for a wait that the server asked for"),
+    ("attempts", "write `max_attempts`"),
+    ("retries", MAX_RETRIES),
+    ("max_retries", MAX_RETRIES),
     ("conflicted", "write `conflict`"),
     ("serialization", "write `conflict` for a transaction that lost a race"),
     ("aborted", "write `conflict` for a transaction that lost a race"),
@@ -103,6 +112,8 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 const CONSTANT: &str = "a variant, a struct or an enum";
 const FUNCTION: (&str, &str) = ("idempotent", "the function, `#[retryable(idempotent)]`");
+const NOT_TWICE: (&str, &str) = ("non_idempotent", "the function, `#[retryable(idempotent = false)]`");
+const ATTEMPTS: (&str, &str) = ("max_attempts", "the function, `#[retryable(max_attempts = 3)]`");
 
 pub(super) const ON_ENUM: OptionTable<CaseOption> = OptionTable {
     what: "an enum",
@@ -126,6 +137,8 @@ pub(super) const ON_ENUM: OptionTable<CaseOption> = OptionTable {
         ("error_code", "the field that holds it"),
         ("source", "a field"),
         FUNCTION,
+        NOT_TWICE,
+        ATTEMPTS,
     ],
     synonyms: SYNONYMS,
     negated: NEGATED,
@@ -148,7 +161,14 @@ pub(super) const ON_STRUCT: OptionTable<CaseOption> = OptionTable {
         ("crate", CaseOption::Crate),
     ],
     main: None,
-    elsewhere: &[("error_code", "the field that holds it"), ("source", "a field"), ("exhaustive", "an enum"), FUNCTION],
+    elsewhere: &[
+        ("error_code", "the field that holds it"),
+        ("source", "a field"),
+        ("exhaustive", "an enum"),
+        FUNCTION,
+        NOT_TWICE,
+        ATTEMPTS,
+    ],
     synonyms: SYNONYMS,
     negated: NEGATED,
 };
@@ -173,6 +193,8 @@ pub(super) const ON_VARIANT: OptionTable<CaseOption> = OptionTable {
         ("error_code", "the field that holds it"),
         ("source", "a field"),
         FUNCTION,
+        NOT_TWICE,
+        ATTEMPTS,
         ("exhaustive", "the enum"),
         ("crate", "the enum"),
     ],
@@ -202,6 +224,8 @@ pub(super) const ON_FIELD: OptionTable<FieldOption> = OptionTable {
         ("exhaustive", "the enum"),
         ("crate", "the enum or struct"),
         FUNCTION,
+        NOT_TWICE,
+        ATTEMPTS,
     ],
     synonyms: SYNONYMS,
     negated: NEGATED,

@@ -46,7 +46,8 @@ const MAX_ATTEMPTS: &str =
     "write `max_attempts`, which counts the first attempt too, and can only lower the number of the strategy";
 const MAX_RETRIES: &str = "write `max_attempts` with a number that is one higher, since it counts the first attempt too. \
      It can only lower the number of the strategy";
-const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
+const NOT_TWICE: &str = "write `idempotent = false`";
+const BACKOFF: &str = "the strategy, as in `PatientRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
 const LONG_POLL: &str =
     "use a strategy for long polls, `static QUEUE: LongPolling<StandardRetryStrategy> = LongPolling::over(..);`";
@@ -87,7 +88,14 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     main: Some("strategy"),
     elsewhere: &[
         ("backoff", BACKOFF),
+        ("backoff_base", BACKOFF),
         ("delay", BACKOFF),
+        ("base_delay", BACKOFF),
+        ("initial_delay", BACKOFF),
+        ("max_delay", BACKOFF),
+        ("interval", BACKOFF),
+        ("wait", BACKOFF),
+        ("max_wait_for_service", "the strategy, `PatientRetryStrategy::new().max_wait_for_service(..)`"),
         ("jitter", "the strategy, `StandardRetryStrategy::new().jitter(..)`"),
         ("quota", "the strategy, `StandardRetryStrategy::new().quota_capacity(..)`"),
         ("retry_after", "the error, `#[retry(retry_after = \"1s\")]`"),
@@ -96,7 +104,11 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("throttling", "the error, `#[retry(throttling)]`"),
     ],
     synonyms: &[
+        ("non_idempotent", NOT_TWICE),
+        ("not_idempotent", NOT_TWICE),
+        ("nonidempotent", NOT_TWICE),
         ("attempts", MAX_ATTEMPTS),
+        ("tries", MAX_ATTEMPTS),
         ("times", MAX_ATTEMPTS),
         ("retries", MAX_RETRIES),
         ("max_retries", MAX_RETRIES),
@@ -106,11 +118,13 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("when", WHEN),
         ("retryable", WHEN),
         ("retry_if", WHEN),
+        ("retry_on", WHEN),
         ("condition", WHEN),
         ("sync", "write `blocking`"),
         ("timeout", "write `attempt_timeout` for the time limit of an attempt, or `max_time` for the whole operation"),
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
+        ("total_timeout", "write `max_time`"),
         (
             "time_limit",
             "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
