@@ -1,7 +1,7 @@
 //! The handles that layers hold: strategies whose types name no lifetime.
 
 use retry_core::RetryStrategy;
-use retry_core::strategy::{ErasedStrategy, Scope, Static};
+use retry_core::strategy::{ErasedStrategy, Operations, Scope, Static};
 use std::sync::Arc;
 
 mod sealed {
@@ -39,6 +39,23 @@ pub trait IntoHandle: sealed::Sealed {
     /// Returns the handle.
     #[doc(hidden)]
     fn into_handle(self) -> Self::Handle;
+}
+
+/// The handle of a strategy of type `H`. [`Operations`] implements it instead of `H`: for a bound on `H`, rustc would suggest to borrow the
+/// strategy in place, which makes a temporary one, and leave out what is written above.
+#[expect(unnameable_types, reason = "all that it says is said by `IntoHandle`")]
+pub trait HandleOf<H> {
+    type Handle: RetryStrategy;
+
+    fn handle_of(strategy: H) -> Self::Handle;
+}
+
+impl<H: IntoHandle> HandleOf<H> for Operations {
+    type Handle = H::Handle;
+
+    fn handle_of(strategy: H) -> H::Handle {
+        strategy.into_handle()
+    }
 }
 
 impl<S: RetryStrategy + ?Sized> sealed::Sealed for &'static S {}

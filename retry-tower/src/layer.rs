@@ -1,6 +1,7 @@
 //! The layer and its settings.
 
-use super::{Hooks, IntoHandle, Limited, Requests, RetryService, Same, Settings, Time, WeightWith, With};
+use super::handle::HandleOf;
+use super::{Hooks, Limited, Requests, RetryService, Same, Settings, Time, WeightWith, With};
 use retry_core::drive::SharedStop;
 use retry_core::retry::{OnRetryOutput, Unobserved};
 use retry_core::strategy::{Operations, Share};
@@ -18,8 +19,11 @@ pub struct RetryLayer<S, P = Same<StandardRetryPolicy>, R = Requests, T = Defaul
 impl<S: RetryStrategy> RetryLayer<S> {
     /// Creates a layer whose requests share this strategy. Pass a reference to a static, an [`Arc`](std::sync::Arc), a
     /// [`Scope`](retry_core::strategy::Scope) or an [`ErasedStrategy`](retry_core::strategy::ErasedStrategy).
-    pub fn new(strategy: impl IntoHandle<Handle = S>) -> Self {
-        Self::over(strategy.into_handle())
+    pub fn new<H>(strategy: H) -> Self
+    where
+        Operations: HandleOf<H, Handle = S>,
+    {
+        Self::over(Operations::handle_of(strategy))
     }
 
     /// Creates a layer whose requests share this strategy, which can be any handle: your own handle, or a reference
@@ -214,6 +218,9 @@ impl<S, P, C, A, N, H, T, O> RetryLayer<S, P, Requests<C, A, N, H>, T, O> {
     ///
     /// A policy whose directive has [progressed](retry_core::RetryDirective::progressed) counts the attempts from 1 again after each one that did a
     /// part of the work. The caller gets the outcome of the last attempt, so an answer about a part of the batch is about its last part.
+    ///
+    /// If two attempts of a hedge each accept a part, the function sees the outcome of the one that ended last. Entries that only the other one
+    /// accepted are sent again.
     ///
     /// ```
     /// use retry_tower::RetryLayer;

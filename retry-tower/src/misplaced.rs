@@ -23,6 +23,16 @@ pub trait StrategySettings {}
 #[expect(unnameable_types, reason = "no type implements it")]
 pub trait SettingsAfterHedge {}
 
+/// A layer in a build that has hedges. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "`hedge` of a layer needs the feature `hedges` of retry-tower",
+    label = "enable the feature, or remove this",
+    note = "write `features = [\"hedges\"]` where `Cargo.toml` names retry-tower; it enables that of retry-core, too"
+)]
+#[cfg(not(feature = "hedges"))]
+#[expect(unnameable_types, reason = "no type implements it")]
+pub trait FeatureHedges {}
+
 /// Declares methods with a bound that no type fulfils. They return `self`, so that rustc reports nothing that follows.
 macro_rules! misplaced {
     ($bound:path: $($name:ident($($argument:ident: $ty:ident),*))+) => {$(
@@ -40,6 +50,8 @@ macro_rules! misplaced {
 
 impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     misplaced! { StrategySettings: max_attempts(attempts: X) backoff(base: X, cap: Y) jitter(jitter: X) }
+    #[cfg(not(feature = "hedges"))]
+    misplaced! { FeatureHedges: hedge(hedge: X) hedge_with(hedge: X) }
 }
 
 #[cfg(feature = "hedges")]

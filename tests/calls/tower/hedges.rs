@@ -202,6 +202,22 @@ async fn the_functions_of_a_layer_get_what_becomes_of_a_request_with_a_hedge() {
     assert_eq!(*hooked_with.ends.lock().unwrap(), [(fatal, 3, reason, millis(2300))]);
 }
 
+// Rules W11, V7.
+#[tokio::test(start_paused = true)]
+async fn of_two_failed_attempts_next_request_sees_the_one_that_ended_last() {
+    let (safe, throttled) = (Err(Failed::SAFE), Err(Failed::THROTTLED));
+    for (plan, last) in [([(300, safe), (10, throttled)], safe), ([(150, safe), (90, throttled)], throttled)] {
+        let (server, seen) = (Server::new(plan.into_iter().chain([(0, Ok(9))])), Arc::new(Mutex::new(Vec::new())));
+        let noted = Arc::clone(&seen);
+        let layer = RetryLayer::new(Arc::new(standard()))
+            .idempotent(true)
+            .next_request(move |_: &mut u32, outcome: &Outcome| noted.lock().unwrap().push(*outcome))
+            .hedge(&AFTER);
+        assert_eq!(layer.layer(server.clone()).call(1).await, Ok(9));
+        assert_eq!((server.calls(), &*seen.lock().unwrap()), (3, &vec![last]));
+    }
+}
+
 // Rules W12, O21, V8.
 #[tokio::test(start_paused = true)]
 async fn on_retry_can_end_a_request_with_a_hedge_and_gets_the_retry_paid_back() {
