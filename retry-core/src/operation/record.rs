@@ -64,6 +64,13 @@ mod recording {
             }
         }
 
+        #[cfg(feature = "hedges")]
+        pub(in crate::operation) fn no_hedge(&self, reason: &'static str) {
+            if let Some(record) = &self.record {
+                record.update(|operation| operation.no_hedge = Some(reason));
+            }
+        }
+
         pub(in crate::operation) fn attempted(&self, attempts: impl FnOnce() -> u32) {
             if let Some(record) = &self.record {
                 let attempts = attempts();
@@ -126,6 +133,10 @@ mod silent {
 
         #[inline]
         pub(in crate::operation) fn waited(&self, _: Duration) {}
+
+        #[cfg(feature = "hedges")]
+        #[inline]
+        pub(in crate::operation) fn no_hedge(&self, _: &'static str) {}
 
         #[inline]
         pub(in crate::operation) fn attempted(&self, _: impl FnOnce() -> u32) {}

@@ -245,7 +245,8 @@ impl TestGuard {
 
     /// Lets calls have their [hedges](crate::Hedge), with delays that have learned nothing yet. By default, there are none, so that
     /// the number of attempts does not depend on how fast the machine is. Delays of hedges are not skipped. A quota by evidence, as that of the
-    /// recommended strategy, sells hedges only once an attempt has succeeded: add [`warm`](Self::warm).
+    /// recommended strategy, sells hedges only once an attempt has succeeded: add [`warm`](Self::warm). The text of an [`Operation`] says why its last
+    /// attempt had none.
     #[cfg(feature = "hedges")]
     pub fn hedges(self) -> Self {
         lock(&self.session.options).hedges = true;
@@ -263,7 +264,7 @@ impl TestGuard {
     ///
     /// # Panics
     ///
-    /// Panics if no operation or more than one has begun. The message lists them.
+    /// Panics if no operation or more than one has begun. The message lists them. If there is none, it says how other threads enter the test.
     #[track_caller]
     pub fn only(&self) -> Operation {
         let mut operations = self.operations();
@@ -275,6 +276,9 @@ impl TestGuard {
                 for operation in &operations {
                     lines.push_str("\n  ");
                     lines.push_str(&operation.to_string());
+                }
+                if operations.is_empty() {
+                    lines.push_str(OTHER_THREADS);
                 }
                 panic!("expected: one operation\n  actual: {} operations{lines}", operations.len());
             }
@@ -335,6 +339,11 @@ impl Drop for TestGuard {
         );
     }
 }
+
+/// What to do if the calls of a test are made on another thread.
+const OTHER_THREADS: &str = "\n  a guard reaches its own thread only: on another one, such as that of `spawn_blocking`, make the call within \
+     `handle.run(|| ..)`, with `let handle = test.handle();` made here; for a task on another thread, write \
+     `tokio::spawn(test.handle().wrap(task))`";
 
 /// A handle through which other threads and their tasks enter a test. It can outlive the guard.
 ///

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The record of an operation that ran under a [test guard](super::TestGuard).
 ///
-/// `Display` lists its attempts, with the class of each failure and the delay after it.
+/// `Display` lists its attempts, with the class of each failure and the delay after it, and says why there was no hedge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Operation {
@@ -27,6 +27,8 @@ pub struct Operation {
     pub reason: Option<RetryError>,
     /// Whether the operation has ended. An operation whose future was dropped never ends.
     pub has_ended: bool,
+    /// Why an attempt had no hedge, if that was decided.
+    pub(crate) no_hedge: Option<&'static str>,
 }
 
 impl Operation {
@@ -39,6 +41,7 @@ impl Operation {
             waited: Duration::ZERO,
             reason: None,
             has_ended: false,
+            no_hedge: None,
         }
     }
 
@@ -59,7 +62,7 @@ impl Operation {
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, attempts, classes, delays, reason, has_ended, .. } = self;
+        let Self { name, attempts, classes, delays, reason, has_ended, no_hedge, waited: _ } = self;
         writeln!(f, "{}, operation `{name}`", End { attempts: *attempts, reason: *reason, has_ended: *has_ended })?;
         for (index, class) in classes.iter().enumerate() {
             write!(f, "    attempt {} failed ({})", index + 1, class.map_or("none", RetryErrorType::as_str))?;
@@ -68,7 +71,10 @@ impl fmt::Display for Operation {
                 None => writeln!(f)?,
             }
         }
-        Ok(())
+        match no_hedge {
+            Some(reason) => writeln!(f, "    no hedge: {reason}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -328,7 +328,19 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
     assert_ne!(HEDGE.delay(), learned, "the delay is fresh");
     // So that tests see hedges, the first calls may have one.
     assert_eq!(sent().await, 2);
-    assert_eq!(guard.operations().iter().map(|operation| operation.attempts).collect::<Vec<_>>(), [1, 2]);
+    let operations = guard.operations();
+    assert_eq!(operations.iter().map(|operation| operation.attempts).collect::<Vec<_>>(), [1, 2]);
+    // The text says why there was none.
+    assert!(
+        operations[0].to_string().ends_with("    no hedge: a test guard allows hedges only after `begin().hedges()`\n")
+    );
+    assert!(!operations[1].to_string().contains("no hedge"));
+    // Some strategies sell none.
+    let service = Service::new([(200, Ok(1))]);
+    let strategy = standard().with_quota(TokenBucket::new(0));
+    assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(&HEDGE).run().await, Ok(1));
+    let last = guard.operations().pop().unwrap().to_string();
+    assert!(last.ends_with("    no hedge: quota_low\n"), "{last}");
     drop(guard);
     assert_eq!(HEDGE.delay(), learned);
 }

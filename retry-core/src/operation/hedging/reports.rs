@@ -21,6 +21,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// may be executed twice, the first report of a function is a warning.
     #[cold]
     pub(super) fn tell_not_sent<L: RunningLimits>(self, operation: &StateOf<S, L, O>, hedge: &Hedge, reason: NoHedge) {
+        operation.record.no_hedge(reason.as_str());
         // These reasons pass.
         if !matches!(reason, NoHedge::AllSlow | NoHedge::WarmingUp | NoHedge::Disabled | NoHedge::Stopped) {
             self.note(hedge, None);

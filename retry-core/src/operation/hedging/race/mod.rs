@@ -140,12 +140,16 @@ where
         [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
         due: Pin<&'a mut Option<D>>,
     ) -> Self {
+        let is_open = Hedge::is_allowed();
+        if !is_open {
+            operation.record.no_hedge("a test guard allows hedges only after `begin().hedges()`");
+        }
         Self {
             hedge,
             first: Runner::new(first, first_sleep),
             second: Runner::new(second, second_sleep),
             due,
-            is_open: Hedge::is_allowed(),
+            is_open,
             delay: Duration::default(),
             is_polled: false,
             is_attempt_due: true,
