@@ -18,6 +18,7 @@ use std::task::{Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The backoff is short, to keep the example fast.
 static STORE: PatientRetryStrategy =
     PatientRetryStrategy::new().backoff(Duration::from_millis(100), Duration::from_secs(1));
 

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 #[retry(throttling)]
 struct SlowDown;
 
+/// The backoff is short, to keep the example fast.
 static STORE: PatientRetryStrategy =
     PatientRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_millis(50));
 

@@ -63,6 +63,7 @@ impl From<TimedOut> for StoreError {
     }
 }
 
+/// The backoff is short, to keep the example fast.
 static STORE: PatientRetryStrategy =
     PatientRetryStrategy::new().backoff(Duration::from_millis(50), Duration::from_secs(1));
 

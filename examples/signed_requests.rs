@@ -32,6 +32,7 @@ enum ApiError {
     Failed(#[from] ClientError),
 }
 
+/// The backoff is short, to keep the example fast.
 static API: PatientRetryStrategy =
     PatientRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
 

@@ -218,7 +218,7 @@ fn is_unnamed_const(item: &Item) -> bool {
     matches!(item, Item::Const(item) if item.ident == "_")
 }
 
-/// The compile error of a refused item, as it is printed.
+/// The beginning of the compile error that a macro writes for an item that it refuses, as text.
 const ERROR: &str = ":: core :: compile_error !";
 
 fn is_refused(expanded: &TokenStream) -> bool {

@@ -95,7 +95,7 @@ use sections::Sections;
 /// let config = RetryConfig::new()
 ///     .mode(RetryMode::Adaptive)
 ///     .try_max_attempts(from_command_line())?
-///     .backoff(Duration::from_millis(100), Duration::from_secs(5));
+///     .backoff(Duration::from_secs(1), Duration::from_secs(5));
 ///
 /// let strategy = config.build_on(StandardRetryStrategy::aws_2_1())?;
 /// assert_eq!(strategy.mode(), RetryMode::Adaptive);
@@ -128,7 +128,7 @@ use sections::Sections;
 /// hint_jitter = { percent = 10, at_most = "5s" }
 ///
 /// [store.backoff]
-/// base = "100ms"
+/// base = "1s"
 /// cap = "20s"
 /// throttling_base = "1500ms"
 /// conflict_base = "20ms"
@@ -236,10 +236,10 @@ impl RetryConfig {
     /// use retry_config::RetryConfig;
     ///
     /// let config = RetryConfig::new()
-    ///     .backoff(Duration::from_millis(100), Duration::from_secs(20))
+    ///     .backoff(Duration::from_secs(1), Duration::from_secs(20))
     ///     .quota_capacity(50);
     /// let entries: Vec<_> = config.entries().map(|(key, value)| format!("{key} = {value}")).collect();
-    /// assert_eq!(entries, ["backoff.base = 100ms", "backoff.cap = 20s", "quota.capacity = 50"]);
+    /// assert_eq!(entries, ["backoff.base = 1s", "backoff.cap = 20s", "quota.capacity = 50"]);
     /// ```
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.set.values().map(|(key, value)| (key, value.into_text()))
@@ -251,7 +251,7 @@ impl RetryConfig {
     /// ```
     /// use retry_config::{ConfigSource, RetryConfig};
     ///
-    /// let variables = [("STORE_RETRY_BACKOFF_BASE", "100ms")];
+    /// let variables = [("STORE_RETRY_BACKOFF_BASE", "1s")];
     /// let config = RetryConfig::from_prefixed_variables("STORE_RETRY_", variables)?;
     /// let config = config.quota_capacity(50);
     /// let variable = ConfigSource::Variable("STORE_RETRY_BACKOFF_BASE".into());

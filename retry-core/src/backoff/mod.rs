@@ -7,9 +7,9 @@
 //! use retry_core::StandardRetryStrategy;
 //! use std::time::Duration;
 //!
-//! // Waits of about 100 ms, 200 ms, 300 ms .., and never more than a second.
+//! // Waits of about 1 s, 2 s, 3 s .., and never more than ten seconds.
 //! static JOBS: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
-//!     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(1)));
+//!     .with_backoff(LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)));
 //! ```
 
 mod arithmetic;
@@ -94,7 +94,7 @@ pub trait BackoffStrategy {
     /// }
     ///
     /// static STORE: StandardRetryStrategy<Decorrelated> = StandardRetryStrategy::new().with_backoff(
-    ///     Decorrelated { base: Duration::from_millis(50), cap: Duration::from_secs(5) },
+    ///     Decorrelated { base: Duration::from_secs(1), cap: Duration::from_secs(20) },
     /// );
     ///
     /// let backoff = STORE.backoff_strategy();

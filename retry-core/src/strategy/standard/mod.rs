@@ -36,7 +36,7 @@ use std::time::Duration;
 ///
 /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new()
 ///     .max_attempts(4)
-///     .backoff(Duration::from_millis(50), Duration::from_secs(5));
+///     .backoff(Duration::from_secs(1), Duration::from_secs(5));
 /// ```
 ///
 /// | | [`new()`](StandardRetryStrategy::new) | [`aws_2_0()`](StandardRetryStrategy::aws_2_0) | [`aws_2_1()`](StandardRetryStrategy::aws_2_1) |
@@ -124,7 +124,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// static STORE: StandardRetryStrategy<LinearBackoff, &TokenBucket> =
     ///     StandardRetryStrategy::from_parts(
     ///         StandardRetrySettings::aws_2_1().max_attempts(5),
-    ///         LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)),
+    ///         LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)),
     ///         &QUOTA,
     ///     );
     /// ```

@@ -71,11 +71,11 @@ with_backoff! {
     ///
     /// static STORE: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
     ///     .max_attempts(3)
-    ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
+    ///     .with_backoff(LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)));
     ///
     /// static QUOTA: TokenBucket = TokenBucket::new(500);
     /// static SHARED: StandardRetryStrategy<LinearBackoff, &TokenBucket> = StandardRetryStrategy::new()
-    ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)))
+    ///     .with_backoff(LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)))
     ///     .with_quota(&QUOTA);
     /// ```
     impl of TokenBucket as [const fn];
