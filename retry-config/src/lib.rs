@@ -171,18 +171,21 @@ use sections::Sections;
 /// A program that keeps its strategy in a `static` checks the settings before anything else:
 ///
 /// ```no_run
-/// use retry_config::{ConfigError, ConfiguredStrategy, RetryConfig};
+/// use retry_config::{ConfigError, RetryConfig};
+/// use retry_core::PatientRetryStrategy;
 /// use std::sync::LazyLock;
 ///
-/// static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
-///     LazyLock::new(|| RetryConfig::from_environment_prefix("STORE_RETRY_"));
+/// fn store() -> Result<PatientRetryStrategy, ConfigError> {
+///     let config = RetryConfig::from_environment_prefix("STORE_RETRY_")?;
+///     config.build_on(PatientRetryStrategy::new().name("store"))
+/// }
 ///
 /// // For `#[retryable(strategy = STORE)]`.
-/// static STORE: LazyLock<ConfiguredStrategy> =
-///     LazyLock::new(|| CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() }).build());
+/// static STORE: LazyLock<PatientRetryStrategy> =
+///     LazyLock::new(|| store().expect("main has checked it"));
 ///
 /// fn main() {
-///     if let Err(error) = &*CONFIG {
+///     if let Err(error) = store() {
 ///         eprintln!("error: {error}");
 ///         std::process::exit(2);
 ///     }

@@ -84,10 +84,18 @@ fn unknown(prefix: &str, rest: &str) -> Problem {
         return Problem::Foreign { key: unknown, expected };
     }
     let names: Vec<_> = KEYS.iter().map(|key| variable(key.path)).collect();
-    let suggestion = suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));
+    let similar = || suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));
+    // The end of a name alone, such as `BASE`.
+    let ends = |name: &&String| name.strip_suffix(rest).is_some_and(|group| group.ends_with('_'));
+    let suggestion = names.iter().find(ends).map(String::as_str).or_else(similar);
+    // The beginning of several names, such as `BACKOFF`.
+    let begins = |name: &&String| name.strip_prefix(rest).is_some_and(|key| key.starts_with('_'));
+    let in_group: Vec<_> = names.iter().filter(begins).map(String::as_str).collect();
+    let (suggestion, expected) =
+        if in_group.is_empty() { (suggestion, names.join(", ")) } else { (None, in_group.join(", ")) };
     Problem::Unknown {
         key: unknown,
         suggestion: suggestion.map(|name| format!("{prefix}{name}")),
-        expected: format!("{} after {prefix}", names.join(", ")),
+        expected: format!("{expected} after {prefix}"),
     }
 }

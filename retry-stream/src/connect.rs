@@ -84,11 +84,16 @@ where
 /// A function that opens each connection at a position, and a function that returns the position after an item; see
 /// [`reconnect_from`](crate::reconnect_from).
 #[derive(Clone, Copy, Debug)]
-pub struct FromPosition<F, P, G = ()> {
+pub struct FromPosition<F, P, G = CallPositionBeforeStream> {
     pub(crate) connect: F,
     pub(crate) position: P,
     pub(crate) position_of: G,
 }
+
+/// Stands for the function that [`position`](crate::Reconnect::position) sets. Its name is what rustc says if it is missing.
+#[derive(Clone, Copy, Debug)]
+#[expect(unnameable_types, reason = "only its name matters")]
+pub struct CallPositionBeforeStream;
 
 impl<F, P, G> sealed::Sealed for FromPosition<F, P, G> {}
 

@@ -1,5 +1,6 @@
 //! The settings of a stream that reconnects.
 
+use crate::connect::CallPositionBeforeStream;
 use crate::{Connect, FromPosition, FromStart, ReconnectingStream};
 use futures_core::Stream;
 use retry_core::drive::{Operation, SharedStop};
@@ -93,7 +94,7 @@ where
     F: FnMut(P) -> Fut,
     Fut: Future,
 {
-    Reconnect::new(strategy, FromPosition { connect, position: start, position_of: () })
+    Reconnect::new(strategy, FromPosition { connect, position: start, position_of: CallPositionBeforeStream })
 }
 
 impl<S, K> Reconnect<S, K> {
@@ -122,7 +123,7 @@ impl<S, F, P, U, T, O> Reconnect<S, FromPosition<F, P>, U, T, O> {
         G: FnMut(&I) -> Option<P>,
     {
         let Self { strategy, connect, policy, timer, observer, name, limits, stop } = self;
-        let FromPosition { connect, position, position_of: () } = connect;
+        let FromPosition { connect, position, position_of: CallPositionBeforeStream } = connect;
         let connect = FromPosition { connect, position, position_of };
         Reconnect { strategy, connect, policy, timer, observer, name, limits, stop }
     }

@@ -365,6 +365,10 @@ fn variables_with_the_prefix_must_be_known_and_others_are_ignored() {
         ("STORE_BACKOFF_CAPP", Some("STORE_BACKOFF_CAP")),
         ("STORE_PACED_RAMPS", Some("STORE_PACED_RAMP")),
         ("STORE_PACE_MAX_THROTTLED", Some("STORE_PACED_MAX_THROTTLED_TIME")),
+        ("STORE_BASE", Some("STORE_BACKOFF_BASE")),
+        ("STORE_CAPACITY", Some("STORE_QUOTA_CAPACITY")),
+        ("STORE_REFILL_EVERY", Some("STORE_QUOTA_REFILL_EVERY")),
+        ("STORE_BACKOFF", None),
         ("STORE_COLOUR_OF_IT", None),
     ] {
         let error = read(&[(name, "1")]).unwrap_err();
@@ -374,6 +378,8 @@ fn variables_with_the_prefix_must_be_known_and_others_are_ignored() {
             "{error}"
         );
     }
+    let group = read(&[("STORE_QUOTA_REFILL", "1")]).unwrap_err().to_string();
+    assert!(group.ends_with("expected one of QUOTA_REFILL_AMOUNT, QUOTA_REFILL_EVERY after STORE_"), "{group}");
     let unlike = read(&[("STORE_COLOUR_OF_IT", "1")]).unwrap_err().to_string();
     assert!(unlike.contains("expected one of PRESET, MODE, ") && unlike.ends_with(" after STORE_"), "{unlike}");
     let half = read(&[("STORE_QUOTA_REFILL_AMOUNT", "1")]).unwrap_err().to_string();
