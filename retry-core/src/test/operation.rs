@@ -72,6 +72,10 @@ impl fmt::Display for Operation {
             }
         }
         match no_hedge {
+            // A guard begins as a new process, in which a quota by evidence sells none.
+            Some("quota_low") => {
+                writeln!(f, "    no hedge: quota_low; `begin().hedges().warm()` begins as after successes")
+            }
             Some(reason) => writeln!(f, "    no hedge: {reason}"),
             None => Ok(()),
         }

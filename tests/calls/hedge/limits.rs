@@ -340,7 +340,12 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
     let strategy = standard().with_quota(TokenBucket::new(0));
     assert_eq!(retry(&strategy, || service.call()).idempotent(true).hedge(&HEDGE).run().await, Ok(1));
     let last = guard.operations().pop().unwrap().to_string();
-    assert!(last.ends_with("    no hedge: quota_low\n"), "{last}");
+    assert!(last.contains("    no hedge: quota_low; `begin().hedges().warm()` "), "{last}");
+    let limited = Service::new([(200, Ok(1))]);
+    let once = retry(&STORE, || limited.call()).max_attempts(1).idempotent(true);
+    assert_eq!(once.hedge(&HEDGE).run().await, Ok(1));
+    let last = guard.operations().pop().unwrap().to_string();
+    assert!(last.ends_with("    no hedge: max_attempts\n"), "{last}");
     drop(guard);
     assert_eq!(HEDGE.delay(), learned);
 }
