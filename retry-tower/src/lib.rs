@@ -54,6 +54,13 @@
 //! The default policy is for error types that implement [`RetryInfo`](trait@retry_core::RetryInfo). HTTP clients return an error
 //! status as `Ok`, so they need a [policy](RetryLayer::policy) that classifies responses too.
 //!
+//! # If rustc says that trait bounds were not satisfied
+//!
+//! At `.oneshot(..)` or `.ready()`, rustc does not say which type lacks which trait. Build the stack in a function that returns
+//! `impl Service<Request, Response = Answer, Error = MyError>`, and rustc names them there: the error type needs
+//! [`RetryInfo`](trait@retry_core::RetryInfo) or a policy, with a time limit also `From<TimedOut>`, and the request and the service
+//! below need [`Clone`].
+//!
 //! # Where the layer belongs
 //!
 //! Each attempt passes through the layers below this one. So a timeout for each attempt belongs below it, or in
