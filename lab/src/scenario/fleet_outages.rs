@@ -5,7 +5,7 @@
 
 use super::outlast::{Measured, Retries, World, run, worlds};
 use super::{Plan, Scenario, UNTUNED};
-use crate::report::{Report, Spread, Table};
+use crate::report::{Report, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::PatientRetryStrategy;
@@ -105,17 +105,10 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         let Case { world, retries, processes, .. } = case;
         run(world, retries.clone(), world.live_s.last().copied().flatten(), *processes, options.first_seed + number)
     });
-    let measures = ["bridged, %", "attempts per operation", "recovery, s", "bystanders lost, %"];
-    let mut table = Table::new("outages", &["world", "processes", "strategy"], &measures);
+    let mut table = Table::new("outages", &["world", "processes", "strategy"], &Measured::NAMES);
     for (case, runs) in cases.iter().zip(&runs) {
-        let spread = |measure: &dyn Fn(&Measured) -> f64| Spread::of(runs.iter().map(measure));
-        let values = vec![
-            spread(&|run| run.bridged),
-            spread(&|run| run.load),
-            Spread::of_optional(runs.iter().map(|run| run.recovery_s)),
-            spread(&|run| run.bystanders_lost),
-        ];
-        table.add(vec![case.world.name.clone(), case.processes.to_string(), case.name.to_owned()], values);
+        let keys = vec![case.world.name.clone(), case.processes.to_string(), case.name.to_owned()];
+        table.add(keys, Measured::spreads(runs));
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }

@@ -94,7 +94,8 @@ pub(crate) struct LimitPart {
     posted: Option<Post>,
     /// The answers at the last call and its time, if it failed.
     alone: Option<(PacedAnswers, Timestamp)>,
-    /// Whether the fleet has been seen after its first steps. An emptied store counts them anew.
+    /// Whether this process has seen that the fleet is past its first steps. It stays true when the store is emptied, which counts the steps
+    /// from zero again.
     is_grown: bool,
     /// Whether the share grows faster while calls fail.
     is_searching: bool,

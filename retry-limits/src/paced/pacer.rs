@@ -255,7 +255,7 @@ impl<U: Unit> Pacer<U> {
         if expected > wait { Ready::Queued { wait, expected } } else { Ready::After(wait) }
     }
 
-    /// Sets the rate of sends from now on; `None` means the estimator's rate. Returns the counts of answers in all limits so far.
+    /// Sets the rate of sends; `None` means the estimator's rate. Returns the number of answers of each kind that were counted so far.
     pub(super) fn impose(
         &self,
         clock: &dyn Clock,

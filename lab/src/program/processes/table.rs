@@ -1,7 +1,7 @@
 //! The table of what is simulated and what is real.
 
 use super::{Chosen, Setting};
-use lab::report::{Report, Row, Spread, Table};
+use lab::report::{Report, Row, Table};
 use lab::scenario::outlast::Measured;
 use serde_json::json;
 
@@ -9,20 +9,13 @@ use serde_json::json;
 const TOLERANCE: f64 = 10.0;
 
 pub(super) fn new() -> Table {
-    let measures = ["bridged, %", "attempts per operation", "recovery, s", "bystanders lost, %"];
-    Table::new("processes", &["world", "strategy", "run"], &measures)
+    Table::new("processes", &["world", "strategy", "run"], &Measured::NAMES)
 }
 
 /// Adds a row for runs of a strategy.
 pub(super) fn add(table: &mut Table, setting: &Setting, chosen: Chosen, how: &str, runs: &[Measured]) {
-    let spread = |measure: &dyn Fn(&Measured) -> f64| Spread::of(runs.iter().map(measure));
-    let values = vec![
-        spread(&|run| run.bridged),
-        spread(&|run| run.load),
-        Spread::of_optional(runs.iter().map(|run| run.recovery_s)),
-        spread(&|run| run.bystanders_lost),
-    ];
-    table.add(vec![setting.world.name.clone(), chosen.name().to_owned(), how.to_owned()], values);
+    let keys = vec![setting.world.name.clone(), chosen.name().to_owned(), how.to_owned()];
+    table.add(keys, Measured::spreads(runs));
 }
 
 pub(super) fn report(table: Table, settings: &[Setting], runs: u64) -> Report {

@@ -8,6 +8,7 @@ use super::world::World;
 use crate::World as Time;
 use crate::call::Caller;
 use crate::fleet::FleetStore;
+use crate::report::Spread;
 use crate::strategies::{Strategy, caller};
 use crate::world::Random;
 use retry_core::PatientRetryStrategy;
@@ -43,6 +44,20 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The names of the measures that [`spreads`](Self::spreads) returns.
+    pub const NAMES: [&str; 4] = ["bridged, %", "attempts per operation", "recovery, s", "bystanders lost, %"];
+
+    /// Returns the spread of each measure over these runs, without the attempts after the fault.
+    pub fn spreads(runs: &[Self]) -> Vec<Spread> {
+        let spread = |measure: &dyn Fn(&Self) -> f64| Spread::of(runs.iter().map(measure));
+        vec![
+            spread(&|run| run.bridged),
+            spread(&|run| run.load),
+            Spread::of_optional(runs.iter().map(|run| run.recovery_s)),
+            spread(&|run| run.bystanders_lost),
+        ]
+    }
+
     /// Returns what is measured of the events of a world up to `end`, in seconds.
     pub fn of(world: &World, outcome: &Outcome, end: u32) -> Self {
         let (from, to) = (world.begins_s as usize, (world.begins_s + world.fault_s) as usize);
