@@ -7,9 +7,8 @@
 use retry_config::{ConfiguredStrategy, RetryConfig};
 use retry_core::quota::EvidenceQuota;
 use retry_core::{ExponentialBackoff, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
-use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
-use retry_fleet::{Fleet, Membership, Store, StoreError};
+use retry_fleet::{Fleet, Membership};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -37,7 +36,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(store: SharedStore) -> Result<Self, Box<dyn Error>> {
+    fn start(store: Arc<Mutex<MemoryStore>>) -> Result<Self, Box<dyn Error>> {
         let quota = Arc::new(EvidenceQuota::new());
         let table = Arc::new(read(FILE)?.build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&quota)))?);
         let membership = Fleet::new("table", store).quota(quota).limit(Arc::clone(&table)).join()?;
@@ -72,20 +71,9 @@ impl Server {
     }
 }
 
-/// Stands in for Redis.
-#[derive(Clone)]
-struct SharedStore(Arc<Mutex<MemoryStore>>, Instant);
-
-impl Store for SharedStore {
-    async fn call(&mut self, _: &str, call: &Call) -> Result<Reply, StoreError> {
-        let now = u64::try_from(self.1.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(self.0.lock().expect("nothing panics while it is locked").call(now, call))
-    }
-}
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let store = SharedStore(Arc::default(), Instant::now());
+    let store = Arc::<Mutex<MemoryStore>>::default();
     let processes = [Process::start(store.clone())?, Process::start(store)?];
     let server = Server { began: Instant::now(), requests: Mutex::default() };
 

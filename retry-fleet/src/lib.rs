@@ -140,7 +140,62 @@
 //!
 //! # Tests
 //!
-//! Under a test guard of `retry_core::test` (feature `test`), each test has a separate quota. A member that runs in the test shares nothing.
+//! An `Arc<Mutex<MemoryStore>>` is a store, so several processes of one fleet can run in a test. On tokio's paused clock, the test takes
+//! milliseconds:
+//!
+//! ```
+//! # #[cfg(feature = "tokio")]
+//! # {
+//! use retry_core::{PatientRetryStrategy, RetryInfo, retry};
+//! use retry_fleet::{Fleet, store::MemoryStore};
+//! use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+//! use std::sync::{Arc, Mutex};
+//! use std::time::Duration;
+//! use tokio::task::JoinSet;
+//! use tokio::time::sleep;
+//!
+//! #[derive(Debug, RetryInfo)]
+//! #[retry(fault = "server")]
+//! struct Down;
+//!
+//! static IS_UP: AtomicBool = AtomicBool::new(false);
+//!
+//! async fn call(strategy: Arc<PatientRetryStrategy>) -> Result<(), Down> {
+//!     let attempt = async || if IS_UP.load(Relaxed) { Ok(()) } else { Err(Down) };
+//!     retry(&*strategy, attempt).run().await
+//! }
+//!
+//! # let mut builder = tokio::runtime::Builder::new_current_thread();
+//! # builder.enable_time().start_paused(true).build().unwrap().block_on(async {
+//! // The body of a `#[tokio::test(start_paused = true)]`, without a test guard.
+//! let store = Arc::<Mutex<MemoryStore>>::default();
+//! let processes = [(); 2].map(|()| {
+//!     let strategy = Arc::new(PatientRetryStrategy::new());
+//!     let fleet = Fleet::new("orders", store.clone()).patient(strategy.clone());
+//!     (strategy, fleet.join().unwrap())
+//! });
+//! let [(first, _), (second, _)] = &processes;
+//!
+//! let mut waiting: JoinSet<_> = (0..10).map(|_| call(first.clone())).collect();
+//! sleep(Duration::from_secs(10)).await;
+//! assert_eq!(waiting.len(), 10);
+//!
+//! // The calls of the second process send those of the first one, whose next probe would be seconds later.
+//! IS_UP.store(true, Relaxed);
+//! for _ in 0..200 {
+//!     call(second.clone()).await.unwrap();
+//!     sleep(Duration::from_millis(10)).await;
+//! }
+//! while let Some(outcome) = waiting.try_join_next() {
+//!     assert!(outcome.unwrap().is_ok());
+//! }
+//! assert!(waiting.is_empty());
+//! # });
+//! # }
+//! ```
+//!
+//! A [test guard](retry_core::test) gives each test separate state, and a fleet must not mix it with that of other tests. So with the feature `test`
+//! of this crate, a member that runs under a guard shares nothing. Enable it in `[dev-dependencies]` if tests with a guard run the code that joins.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod clock;

@@ -72,7 +72,7 @@ impl<S: Store> Fleet<S> {
 
     /// Shares the quota of a [`PatientRetryStrategy`], as [`quota`](Self::quota) does, and the evidence that the service answers: after an
     /// outage, successes of any process send the operations that wait, in whichever process they wait. The strategy is a static or an `Arc`, and its
-    /// quota an [`EvidenceQuota`] or a reference to one. For a static `LazyLock`, write `.patient(&*ORDERS)`.
+    /// quota an [`EvidenceQuota`] or a reference to one. `build_on(PatientRetryStrategy::new())` of the crate `retry-config` builds one, too. For a static `LazyLock`, write `.patient(&*ORDERS)`.
     #[must_use]
     pub fn patient<B: 'static, Q: Borrow<EvidenceQuota> + 'static>(
         mut self,

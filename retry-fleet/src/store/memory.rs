@@ -12,7 +12,11 @@ use crate::protocol::{Call, Knowledge, Reply};
 use limit::Limit;
 use line::Line;
 use programs::Programs;
+#[cfg(feature = "tokio")]
+use retry_core::{Clock, TokioTimer};
 use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "tokio")]
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use switch::Switch;
 
@@ -31,8 +35,8 @@ const MOST_KNOWN: i64 = 1 << 34;
 
 /// The state of one fleet, in memory.
 ///
-/// It does what the script in Redis does, step by step. Use it in simulations, and in tests of your own [`Store`]. It has no clock, so it is no store
-/// itself; the example `one_file` makes one of it, with a lock and a clock, for the processes of a test.
+/// It does what the script in Redis does, step by step. Use it in simulations, and in tests of your own [`Store`]. With the feature `tokio`,
+/// an `Arc<Mutex<MemoryStore>>` is a [`Store`] with tokio's clock, for [tests](crate#tests) with several processes of one fleet.
 ///
 /// [`Store`]: super::Store
 #[derive(Clone, Debug, Default)]
@@ -152,6 +156,15 @@ impl MemoryStore {
     /// Returns the number of processes whose time was not over at the last call.
     pub fn members(&self) -> usize {
         self.state.as_ref().map_or(0, State::living)
+    }
+}
+
+/// The state of one fleet, whatever its name is. Clones of the `Arc` share it.
+#[cfg(feature = "tokio")]
+impl super::Store for Arc<Mutex<MemoryStore>> {
+    async fn call(&mut self, _fleet: &str, call: &Call) -> Result<Reply, super::StoreError> {
+        let now = millis(TokioTimer.now().since_origin());
+        Ok(self.lock().unwrap_or_else(PoisonError::into_inner).call(now, call))
     }
 }
 

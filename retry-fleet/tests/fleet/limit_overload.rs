@@ -2,10 +2,9 @@
 //! virtual time, through the public API.
 
 use crate::support::Random;
-use retry_core::{Clock, RetryInfo, TimedOut, TokioTimer, retry};
-use retry_fleet::protocol::{Call, Reply};
+use retry_core::{RetryInfo, TimedOut, retry};
+use retry_fleet::Fleet;
 use retry_fleet::store::MemoryStore;
-use retry_fleet::{Fleet, Store, StoreError};
 use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,17 +33,6 @@ enum Refused {
 impl From<TimedOut> for Refused {
     fn from(_: TimedOut) -> Self {
         Self::TimedOut
-    }
-}
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<MemoryStore>>);
-
-impl Store for Shared {
-    async fn call(&mut self, _: &str, call: &Call) -> Result<Reply, StoreError> {
-        sleep(Duration::from_millis(3)).await;
-        let now = u64::try_from(TokioTimer.now().since_origin().as_millis()).unwrap();
-        Ok(self.0.lock().unwrap().call(now, call))
     }
 }
 
@@ -103,7 +91,7 @@ async fn overloaded(processes: u32, overload: f64, burst: f64, seed: u64) -> (f6
     let started = Instant::now();
     let world =
         World { started, burst, tokens: burst * LIMIT, filled: started, accepted: 0, refused: 0, took: Vec::new() };
-    let (local, store, world) = (LocalSet::new(), Shared::default(), Rc::new(RefCell::new(world)));
+    let (local, store, world) = (LocalSet::new(), Arc::<Mutex<MemoryStore>>::default(), Rc::new(RefCell::new(world)));
     let each = overload * LIMIT / f64::from(processes);
     for process in 0..processes {
         let strategy: &'static PacedRetryStrategy = Box::leak(Box::new(PacedRetryStrategy::new().seed(seed)));

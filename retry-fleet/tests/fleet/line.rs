@@ -1,6 +1,7 @@
 //! Operations that wait for the service are sent as the successes of all processes allow.
 
 use crate::support::{Random, at};
+use retry_config::RetryConfig;
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{PatientRetryToken, Ready};
 use retry_core::time::Timestamp;
@@ -249,6 +250,16 @@ fn no_more_is_granted_than_was_given_whatever_is_lost_late_or_repeated() {
 fn a_quota_that_replaces_a_patient_strategy_has_no_line() {
     let member = Process::new("p", 0).member.quota(Arc::new(EvidenceQuota::new()));
     assert_eq!({ member }.call(at(0), false).line, None);
+}
+
+// Rule F49.
+#[test]
+fn a_patient_strategy_that_is_built_on_a_configuration_has_a_line() {
+    let config = RetryConfig::new().try_max_attempts(4).unwrap();
+    let strategy = Arc::new(config.build_on(PatientRetryStrategy::new()).unwrap());
+    let mut member = Member::new("orders", "p", at(0)).patient(Arc::clone(&strategy));
+    assert_eq!(strategy.standard().settings().max_attempts, 4);
+    assert_eq!(member.call(at(0), false).line, Some(LineCall::default()));
 }
 
 // Rule F6.
