@@ -7,13 +7,15 @@
 //! Three things are possible in the protocol, and left out of the properties:
 //!
 //! - A turn of the switch whose call is executed again turns the switch again, whatever was turned in between.
-//! - If a call is so late that its process was removed meanwhile, answers are counted again with the next call of the process.
+//! - If a call is so late that its process was removed meanwhile, answers, and sends for others, are counted again with the next call of the
+//!   process.
 //! - If the call that created a state is executed again after the store was emptied, both states have the same epoch.
 //!
 //! `.ci/protocol` runs it. `RETRY_TEST_FAULTS` is the number of faults in a run.
 
 mod conformance;
 mod fleet;
+mod line;
 mod mutation;
 mod process;
 mod record;
