@@ -9,7 +9,7 @@ pub use token::PatientRetryToken;
 
 use super::{
     Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy,
-    StandardRetryToken, StrategyName, forward_strategy,
+    StrategyName, forward_strategy,
 };
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
@@ -129,16 +129,9 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
-    /// Records a failure, and lets the operation wait if the quota refused its retry.
+    /// Records a failure of an attempt, and when it was sent, if that is known.
     #[cold]
-    fn failed(
-        &self,
-        token: &PatientRetryToken,
-        failure: &Failure,
-        granted: Result<StandardRetryToken, RetryError>,
-        clock: &dyn Clock,
-    ) -> Result<PatientRetryToken, RetryError> {
-        let sent = if let Stage::Sent(sent) = token.stage { Some(sent) } else { None };
+    fn attempt_failed(&self, sent: Option<Nanos>, failure: &Failure, clock: &dyn Clock) {
         if failure.was_sent() && failure.is_retryable() {
             let timed_out = failure.error_type() == Some(RetryErrorType::Timeout);
             let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
@@ -146,41 +139,51 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
                 line.change(|line| (line.failed(timed_out, sent, failure.attempt_timeout().or(took)), Vec::new()));
             });
         }
-        match granted {
-            Ok(standard) => Ok(token.next(standard, Stage::Unmeasured)),
-            Err(RetryError::QuotaExhausted) if self.may_wait(token, failure) => {
-                let delay = self.standard.hinted_delay(failure);
-                let next = token.standard.unpaid(delay);
-                let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
-                let may_probe = failure.allows_another(next.attempt(), most);
-                let left = match failure.remaining() {
-                    None if failure.is_attempt_bound() => {
-                        Some(self.settings.max_wait.saturating_sub(token.waited()).saturating_add(delay))
-                    }
-                    remaining => remaining,
-                };
-                let now = clock.now();
-                let until = left.map_or(Nanos::NEVER, |left| Nanos::of(now.saturating_add(left)));
-                let is_hard = failure.remaining().is_some();
-                // It is counted after the user's code, the backoff and the clock, which may panic.
-                if !self.with_line(|line| line.admit(self.settings.max_waiting)) {
-                    return Err(RetryError::QuotaExhausted);
-                }
-                let next = token.next(next, Stage::Refused { until, is_hard, may_probe });
-                if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
-                    let admitted = Admitted { strategy: self, token: &next };
-                    self.warn();
-                    std::mem::forget(admitted);
-                }
-                Ok(next)
-            }
-            Err(reason) => {
-                if reason == RetryError::QuotaExhausted && self.settings.let_nobody_wait() {
-                    self.standard.note_refusal(failure);
-                }
-                Err(reason)
-            }
+    }
+
+    /// Records a failure that is not retried, and lets the operation wait if that is for want of quota. Otherwise returns the reason.
+    #[cold]
+    fn refused(
+        &self,
+        token: &PatientRetryToken,
+        failure: &Failure,
+        reason: RetryError,
+        clock: &dyn Clock,
+    ) -> Result<PatientRetryToken, RetryError> {
+        self.attempt_failed(token.sent(), failure, clock);
+        if reason != RetryError::QuotaExhausted {
+            return Err(reason);
         }
+        if !self.may_wait(token, failure) {
+            if self.settings.let_nobody_wait() {
+                self.standard.note_refusal(failure);
+            }
+            return Err(reason);
+        }
+        let delay = self.standard.hinted_delay(failure);
+        let next = token.standard.unpaid(delay);
+        let most = StandardRetryStrategy::<B, Q>::in_effect(self.standard.settings().max_attempts);
+        let may_probe = failure.allows_another(next.attempt(), most);
+        let left = match failure.remaining() {
+            None if failure.is_attempt_bound() => {
+                Some(self.settings.max_wait.saturating_sub(token.waited()).saturating_add(delay))
+            }
+            remaining => remaining,
+        };
+        let now = clock.now();
+        let until = left.map_or(Nanos::NEVER, |left| Nanos::of(now.saturating_add(left)));
+        let is_hard = failure.remaining().is_some();
+        // It is counted after the user's code, the backoff and the clock, which may panic.
+        if !self.with_line(|line| line.admit(self.settings.max_waiting)) {
+            return Err(reason);
+        }
+        let next = token.next(next, Stage::Refused { until, is_hard, may_probe });
+        if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
+            let admitted = Admitted { strategy: self, token: &next };
+            self.warn();
+            std::mem::forget(admitted);
+        }
+        Ok(next)
     }
 
     /// Warns that an outage begins.
@@ -269,19 +272,26 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         self.with_line(|line| line.change(|line| ((), line.succeeded(sent.until(now), now))));
     }
 
-    /// Gives up the place of an operation in the line, if it has one.
-    fn leave(&self, token: &PatientRetryToken) {
-        match token.stage {
-            Stage::Refused { .. } => self.with_line(|line| {
-                line.dismiss();
-                line.change(|line| (line.wait_ended(None, true), Vec::new()));
-            }),
-            Stage::Waiting { ticket, .. } => self.with_line(|line| {
-                line.dismiss();
-                let _own = line.change(|line| line.leave(ticket));
-            }),
+    /// Gives up the place of an operation, if it waits.
+    #[inline]
+    fn leave(&self, stage: &Stage) {
+        match *stage {
+            Stage::Refused { .. } => self.give_up_place(None),
+            Stage::Waiting { ticket, .. } => self.give_up_place(Some(ticket)),
             Stage::Unmeasured | Stage::Sent(_) => {}
         }
+    }
+
+    /// Gives up the place of an operation that waits. It has a ticket if it has come to the line.
+    #[cold]
+    fn give_up_place(&self, ticket: Option<Ticket>) {
+        self.with_line(|line| {
+            line.dismiss();
+            match ticket {
+                None => line.change(|line| (line.wait_ended(None, true), Vec::new())),
+                Some(ticket) => drop(line.change(|line| line.leave(ticket))),
+            }
+        });
     }
 }
 
@@ -293,7 +303,7 @@ struct Admitted<'a, B: BackoffStrategy, Q: RetryQuota> {
 
 impl<B: BackoffStrategy, Q: RetryQuota> Drop for Admitted<'_, B, Q> {
     fn drop(&mut self) {
-        self.strategy.leave(self.token);
+        self.strategy.leave(&self.token.stage);
     }
 }
 
@@ -336,15 +346,19 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         if !self.standard.issued(&token.standard) {
             return Err(RetryError::ForeignToken);
         }
-        if let Stage::Waiting { .. } | Stage::Refused { .. } = token.stage {
-            // It was sent without permission, by a call that blocks while its clock stands still.
-            self.leave(&token);
-        }
+        // If it waits, it was sent without permission, by a call that blocks while its clock stands still.
+        self.leave(&token.stage);
         // The line warns instead of the quota.
         let granted = self.standard.refresh::<false>(token.standard.copy(), failure, clock);
         match granted {
-            Ok(standard) if !self.with_line(SharedLine::is_watching) => Ok(token.next(standard, Stage::Unmeasured)),
-            granted => self.failed(&token, failure, granted, clock),
+            Ok(standard) => {
+                if self.with_line(SharedLine::is_watching) {
+                    self.attempt_failed(token.sent(), &failure.clone(), clock);
+                }
+                Ok(token.next(standard, Stage::Unmeasured))
+            }
+            // Copies, so that the token and the failure of a granted retry need no memory.
+            Err(reason) => self.refused(&token.copy(), &failure.clone(), reason, clock),
         }
     }
 
@@ -355,28 +369,26 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         success: &Success,
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
-        let stage = token.stage;
-        if let Stage::Waiting { .. } | Stage::Refused { .. } = stage
-            && self.standard.issued(&token.standard)
-        {
-            self.leave(&token);
+        if !self.standard.issued(&token.standard) {
+            return Err(ForeignToken);
         }
+        let sent = token.sent();
+        self.leave(&token.stage);
         self.standard.record_success(token.standard, success, clock)?;
-        if let Stage::Sent(sent) = stage {
+        if let Some(sent) = sent {
             self.measured(sent, clock);
         }
         Ok(())
     }
 
     fn record_progress(&self, token: PatientRetryToken, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
-        let stage = token.stage;
-        if let Stage::Waiting { .. } | Stage::Refused { .. } = stage
-            && self.standard.issued(&token.standard)
-        {
-            self.leave(&token);
+        if !self.standard.issued(&token.standard) {
+            return Err(RetryError::ForeignToken);
         }
+        let sent = token.sent();
+        self.leave(&token.stage);
         let standard = self.standard.record_progress(token.standard, clock)?;
-        if let Stage::Sent(sent) = stage {
+        if let Some(sent) = sent {
             self.measured(sent, clock);
         }
         Ok(PatientRetryToken::first(standard))
@@ -409,7 +421,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[cold]
     fn release(&self, token: PatientRetryToken) {
         if self.standard.issued(&token.standard) {
-            self.leave(&token);
+            self.leave(&token.stage);
             self.standard.release(token.standard);
         }
     }

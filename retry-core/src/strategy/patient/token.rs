@@ -90,10 +90,22 @@ impl PatientRetryToken {
         Self { standard, stage: Stage::Unmeasured, waited: Millis(0) }
     }
 
+    /// Returns the same token again.
+    #[inline]
+    pub(super) const fn copy(&self) -> Self {
+        self.next(self.standard.copy(), self.stage)
+    }
+
     /// Creates the token of the attempt after this one.
     #[inline]
     pub(super) const fn next(&self, standard: StandardRetryToken, stage: Stage) -> Self {
         Self { standard, stage, waited: self.waited }
+    }
+
+    /// Returns when the attempt was sent, if that is known.
+    #[inline]
+    pub(super) const fn sent(&self) -> Option<Nanos> {
+        if let Stage::Sent(sent) = self.stage { Some(sent) } else { None }
     }
 
     /// Records that the operation waits in the line.
