@@ -278,10 +278,10 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
     }
 
     #[inline]
-    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        let LimitedRetryToken { standard, mut place } = token;
-        self.standard.record_success(standard, success, clock)?;
-        self.limiter.succeeded(&mut place, success, clock);
+    fn record_success(&self, mut token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        // A copy, because the token would be moved to take it apart.
+        self.standard.record_success(token.standard.copy(), success, clock)?;
+        self.limiter.succeeded(&mut token.place, success, clock);
         Ok(())
     }
 

@@ -100,6 +100,7 @@ impl ConcurrencyLimiter {
         self.gate().read(Window::size)
     }
 
+    #[inline]
     fn gate(&self) -> Arc<Gate> {
         self.gate.with(OnceLock::new, |gate| Arc::clone(gate.get_or_init(|| Arc::new(Gate::new(self.max_in_flight)))))
     }
@@ -122,14 +123,17 @@ pub struct ConcurrencyPlace {
 impl SendLimiter for ConcurrencyLimiter {
     type Place = ConcurrencyPlace;
 
+    #[inline]
     fn begin(&self, _: &dyn Clock) -> ConcurrencyPlace {
         ConcurrencyPlace::default()
     }
 
+    #[inline]
     fn must_ask(&self, place: &ConcurrencyPlace) -> bool {
         !place.seat.as_ref().is_some_and(Seat::is_granted)
     }
 
+    #[inline]
     fn ask(&self, place: &mut ConcurrencyPlace, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         place.seat.get_or_insert_with(|| Seat::new(self.gate())).ask(clock, waker)
     }
@@ -144,6 +148,7 @@ impl SendLimiter for ConcurrencyLimiter {
         self.rejections.include(error_type)
     }
 
+    #[inline]
     fn succeeded(&self, place: &mut ConcurrencyPlace, _: &Success, _: &dyn Clock) {
         if let Some(seat) = place.seat.take() {
             seat.accepted(Window::succeeded);
