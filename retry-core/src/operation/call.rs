@@ -130,7 +130,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     pub(super) fn observe(self) -> Observed<O::State> {
         let observer = self.observer;
-        Observed { own: observer.begin(*self.name, &self.timer()), global: Global::begin(*self.name, &self.timer()) }
+        Observed { own: observer.begin(*self.name, &self.timer()), global: Global::begin(self.name, &self.timer()) }
     }
 
     /// Returns whether nobody is told that an attempt starts.

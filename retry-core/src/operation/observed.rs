@@ -25,12 +25,12 @@ mod enabled {
 
     impl Global {
         #[inline]
-        pub(in crate::operation) fn begin(name: Name, clock: &impl Clock) -> Self {
+        pub(in crate::operation) fn begin(name: &Name, clock: &impl Clock) -> Self {
             global_observer().map_or(Self(None), |observer| Self::begin_under(observer, name, clock))
         }
 
         #[cold]
-        fn begin_under(observer: &dyn Observer, name: Name, clock: &impl Clock) -> Self {
+        fn begin_under(observer: &dyn Observer, name: &Name, clock: &impl Clock) -> Self {
             Self(observer.is_interested(name.get()).then(|| clock.now()))
         }
 
@@ -62,7 +62,7 @@ pub(super) struct Global;
 #[expect(clippy::unused_self, reason = "with the feature it is used")]
 impl Global {
     #[inline]
-    pub(super) const fn begin(_: Name, _: &impl Clock) -> Self {
+    pub(super) const fn begin(_: &Name, _: &impl Clock) -> Self {
         Self
     }
 
