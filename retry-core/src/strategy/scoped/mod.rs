@@ -224,8 +224,9 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             };
             match found {
                 Some(entry) if *key == *entry.key.borrow() => {
-                    self.touch(&entry.last_use);
-                    self.recent.remember(hash, &entry);
+                    if self.touch(&entry.last_use) <= recent::PLACES {
+                        self.recent.remember(hash, &entry);
+                    }
                     return Scope { entry };
                 }
                 Some(entry) => others.push(Arc::downgrade(&entry)),
@@ -311,11 +312,14 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         found
     }
 
-    /// Marks an entry as the most recently used one. If it already is, this takes two loads and no write.
-    fn touch(&self, last_use: &AtomicU64) {
-        if last_use.load(Ordering::Relaxed) != self.uses.load(Ordering::Relaxed) {
+    /// Marks an entry as the most recently used one, and returns the number of uses of others since its last one. If that is zero, this
+    /// takes two loads and no write.
+    fn touch(&self, last_use: &AtomicU64) -> u64 {
+        let (last, uses) = (last_use.load(Ordering::Relaxed), self.uses.load(Ordering::Relaxed));
+        if last != uses {
             last_use.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
+        uses.saturating_sub(last)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a lookup saves, which handles do not show.
 
 use super::entries::Entry;
-use super::recent::Recent;
+use super::recent::{PLACES, Recent};
 use super::{BuildHasher, HASH_SEED, Ordering, ScopedRetryStrategy};
 use crate::strategy::{StandardRetryStrategy, Switch, Switched};
 use crate::support::sync::AtomicU64;
@@ -33,6 +33,18 @@ fn only_a_new_key_beyond_the_bound_makes_threads_forget_the_others() {
     for (key, is_known) in [(1, false), (1, true), (2, true), (3, false)] {
         scopes.scope(&key);
         assert_eq!(is_remembered(1), is_known, "after {key}");
+    }
+}
+
+#[test]
+fn a_key_is_remembered_if_it_is_among_the_latest() {
+    for (others, is_remembered) in [(PLACES, true), (PLACES + 1, false)] {
+        let scopes = ScopedRetryStrategy::<u64>::new(StandardRetryStrategy::new);
+        for key in 0..=others {
+            scopes.scope(&key);
+        }
+        scopes.scope(&0);
+        assert_eq!(scopes.recent.find(HASH_SEED.hash_one(0_u64)).is_some(), is_remembered, "{others} others");
     }
 }
 
