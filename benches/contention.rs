@@ -5,12 +5,14 @@
 //! same time. The program alternates between one thread and two and prints the median of all rounds, because the speed
 //! of a machine changes from run to run and even within a run.
 
-use benches::ours::{attribute, by_token, hedged, scoped};
+use benches::operation::{bare, flaky};
+use benches::ours::{attribute, by_token, flaky_attribute, hedged, scoped};
+use benches::repeat;
 use benches::waiters::throttle;
-use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
 use retry_core::{AdaptiveRetryStrategy, TokioTimer};
-use retry_limits::PacedRetryStrategy;
+use retry_limits::{ConcurrencyRetryStrategy, PacedRetryStrategy};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
@@ -60,6 +62,29 @@ fn main() {
             *counter.lock().unwrap_or_else(PoisonError::into_inner) += 1;
             bare(number).await
         });
+    });
+    measure("one of ten fails", 100_000, &|calls| {
+        repeat(calls, async |number| flaky_attribute(number, &Cell::new(!number.is_multiple_of(10))).await);
+    });
+    // The least that a quota behind a lock costs: a retry takes from it, and its success gives back.
+    let quota = Mutex::new(u64::MAX);
+    let lock = || quota.lock().unwrap_or_else(PoisonError::into_inner);
+    measure("the same, mutex", 100_000, &|calls| {
+        repeat(calls, async |number| {
+            let failed = Cell::new(!number.is_multiple_of(10));
+            let first = flaky(number, &failed).await;
+            if first.is_ok() {
+                return first;
+            }
+            *lock() -= 14;
+            let second = flaky(number, &failed).await;
+            *lock() += 14;
+            second
+        });
+    });
+    let concurrency = ConcurrencyRetryStrategy::new();
+    measure("concurrency", 30_000, &|calls| {
+        repeat(calls, async |number| by_token(&concurrency, number, &TokioTimer).await);
     });
     let paced = PacedRetryStrategy::new().ramp(false);
     let call = |calls| repeat(calls, async |number| by_token(&paced, number, &TokioTimer).await);
