@@ -486,3 +486,10 @@ fn a_new_process_hedges_few_of_its_first_calls() {
     hedges_reach_the_goal_of("the first 300 calls, 1 process");
     hedges_reach_the_goal_of("the first 300 calls, 50 processes");
 }
+
+#[test]
+fn hedges_end_where_they_only_add_load() {
+    for name in ["load 0.8", "load 0.95", "overload of 1.1, 1 process", "overload of 1.1, 50 processes"] {
+        hedges_reach_the_goal_of(name);
+    }
+}

@@ -77,6 +77,15 @@ async fn where_more_than_5_percent_of_the_answers_are_slow_one_warning_says_that
     assert!(warning.ends_with(" calls=1000"), "{warning}");
 }
 
+// Rules V14, V15.
+#[tokio::test(start_paused = true)]
+async fn calls_that_end_before_hedges_that_rarely_win_are_such_a_warning() {
+    let strategy = StandardRetryStrategy::new().with_quota(NoQuota);
+    let slow = |call| if call % 20 == 0 { 17 } else { usual(call) };
+    let told = warnings(&strategy, "soon", (Hedge::p95(), 25_000), slow).await;
+    assert_eq!(told, [r#"retry_core WARN operation="soon" helped=0 calls=1000"#]);
+}
+
 // Rule V14.
 #[tokio::test(start_paused = true)]
 async fn a_quota_that_sells_no_hedges_is_such_a_warning() {

@@ -35,14 +35,8 @@ impl Reached {
     /// Returns why a goal is missed.
     const fn reason(&self) -> &'static str {
         match self.world.goal {
-            Goal::MedianTimes(_) => {
-                "Hedges raise the load, and at first as many of them win as where a few answers are slow (V15)."
-            }
             Goal::P99(_) => {
                 "6 % of the calls meet a pause or the queue after it, so the delay of `p95` is mostly 220 to 470 ms (V1). With 150 ms, hedges for 5 % are needed, and the quota sells 4.7 % (V9)."
-            }
-            Goal::FailedPoints(_) if self.world.processes > 1 => {
-                "Hedges would have to end within 0.22 s, in which a process makes 4 calls. Each process sends some until 2 of its calls were slow (V17)."
             }
             _ => "Some hedges are sent before it is known that few win (V15).",
         }

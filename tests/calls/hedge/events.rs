@@ -115,6 +115,28 @@ async fn a_hedge_that_is_not_sent_is_reported_with_the_reason() {
     assert!(seen.starts_with(&expected[..2]) && seen.ends_with(&expected[2..]), "{seen:?}");
 }
 
+// Rules V12, V15.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_ends_while_it_waits_longer_for_its_hedge_is_reported() {
+    let hedge = kept(Hedge::p95());
+    let warm = async |calls| {
+        for _ in 0..calls {
+            events(&standard(), &[(1, Ok(1))], hedge).await;
+        }
+    };
+    warm(60).await;
+    let lost = [(EventKind::HedgeSent, 2), (EventKind::HedgeEnded { won: false }, 2)];
+    assert_eq!(events(&standard(), &[(900, Ok(1)), (900, Ok(2))], hedge).await, lost);
+    warm(20).await;
+    let delay = u64::try_from(hedge.delay().as_millis()).unwrap();
+    assert!(delay > 10, "{delay}");
+    // It waits half as long again.
+    let few_win = [(EventKind::HedgeNotSent { reason: NoHedge::FewWin }, 1)];
+    assert_eq!(events(&standard(), &[(delay + 3, Ok(1)), (900, Ok(2))], hedge).await, few_win);
+    warm(20).await;
+    assert_eq!(events(&standard(), &[(900, Ok(1)), (900, Ok(2))], hedge).await, lost);
+}
+
 #[test]
 fn the_reasons_have_names() {
     let reasons = [

@@ -256,38 +256,63 @@ async fn max_time_ends_both_attempts() {
     }
 }
 
-/// Makes calls whose first attempt takes a second, and the hedge that long. Returns how many hedges were sent.
-async fn hedges(hedge: &'static Hedge, calls: usize, hedge_takes: u64) -> usize {
+/// Makes a call whose first attempt takes 20 s. Returns the delay, and after which time there was a hedge.
+async fn hedged(hedge: &'static Hedge, hedge_takes: u64) -> (Duration, Duration) {
     let strategy = standard().with_quota(NoQuota);
-    let mut sent = 0;
-    for _ in 0..calls {
-        // So that the delay stays.
-        warm(hedge, 19).await;
-        let service = Service::new([(1000, Ok(1)), (hedge_takes, Ok(2))]);
-        retry(&strategy, || service.call()).idempotent(true).hedge(hedge).run().await.unwrap();
-        sent += service.calls.get() - 1;
-    }
-    sent
+    let (delay, began, hedged) = (hedge.delay(), Instant::now(), Cell::new(None));
+    let (calls, hedged) = (Cell::new(0), &hedged);
+    let attempt = || {
+        let is_hedge = calls.replace(1) == 1;
+        async move {
+            if is_hedge {
+                hedged.set(Some(began.elapsed()));
+            }
+            sleep(millis(if is_hedge { hedge_takes } else { 20_000 })).await;
+            Ok::<_, Failed>(())
+        }
+    };
+    retry(&strategy, attempt).idempotent(true).hedge(hedge).run().await.unwrap();
+    (delay, hedged.get().unwrap())
+}
+
+/// Tokio's timers have a resolution of a millisecond, and each wait may take one more. Shares are rounded.
+#[track_caller]
+fn is_after((delay, hedged): (Duration, Duration), delays: f64) {
+    let expected = delay.mul_f64(delays);
+    assert!((expected - millis(1)..expected + millis(3)).contains(&hedged), "{hedged:?} in place of {expected:?}");
 }
 
 // Rule V15.
 #[tokio::test(start_paused = true)]
-async fn while_few_hedges_win_each_eighth_is_sent_until_they_win_again() {
+async fn the_fewer_hedges_win_and_the_more_calls_were_slow_the_later_hedges_are() {
     let hedge = kept(Hedge::p95());
+    // So that the delay stays, and no call of the latest eight reached it.
+    let call = async |hedge_takes| {
+        warm(hedge, 19).await;
+        hedged(hedge, hedge_takes).await
+    };
     warm(hedge, 300).await;
-    assert_eq!(hedges(hedge, 200, 1).await, 200, "all win");
-    assert_eq!(hedges(hedge, 20, 2000).await, 20, "most of the last 64 won");
-    let sent = hedges(hedge, 200, 2000).await;
-    assert!((65..=90).contains(&sent), "{sent}");
-    assert_eq!(hedges(hedge, 80, 2000).await, 10);
-    // Each sample stands for the calls that got none: three of them are 37 % of the last eight.
-    let sent = hedges(hedge, 40, 1).await;
-    assert!((15..=30).contains(&sent), "{sent}");
-    assert_eq!(hedges(hedge, 100, 1).await, 100);
+    is_after(call(30_000).await, 1.0);
+    // The first one lost, so half of two won: five delays for a tenth that is missing to 60 %.
+    is_after(call(30_000).await, 1.0 + 5.0 * 0.1);
+    for _ in 0..100 {
+        call(30_000).await;
+    }
+    is_after(call(30_000).await, 4.0);
+    // Seven of eight calls are answered before the delay. Each of the others adds twice that.
+    warm(hedge, 7).await;
+    is_after(hedged(hedge, 30_000).await, 1.0 + 3.0 * 3.0);
+
+    for _ in 0..64 {
+        call(1).await;
+    }
+    is_after(call(1).await, 1.0);
 
     // A fixed delay is a choice of the user's own.
     let fixed = kept(Hedge::after(millis(10)));
-    assert_eq!(hedges(fixed, 200, 2000).await, 200);
+    for _ in 0..100 {
+        is_after(hedged(fixed, 30_000).await, 1.0);
+    }
 }
 
 // Rule V16.

@@ -69,7 +69,12 @@ where
         }
         let mut directive = None;
         if !is_over {
+            let waited_longer = !self.is_open && !self.is_hedge() && self.due.is_some();
             directive = self.ended(form.evaluate(self.outcome.as_ref()?));
+            if waited_longer {
+                let (call, operation) = form.parts();
+                call.tell_not_sent(operation, self.hedge, NoHedge::FewWin);
+            }
             // The same value is passed on to `settle`, so that a success does not copy it.
             let succeeded = matches!(directive?, RetryDirective::Succeed { .. });
             if self.is_hedge() {
@@ -94,7 +99,7 @@ where
         self.is_polled = true;
     }
 
-    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
+    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since, or longer because few hedges win.
     #[cold]
     fn due<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
         &mut self,
@@ -102,15 +107,17 @@ where
         context: &mut Context<'_>,
     ) {
         self.due.set(None);
-        (self.is_open, self.is_polled) = (false, true);
-        let bought = match self.hedge.reached(self.delay) {
+        self.is_polled = true;
+        // The delay was reached already if the call has waited longer.
+        let due = if mem::take(&mut self.is_open) { self.hedge.reached(self.delay) } else { Due::Now };
+        let bought = match due {
             Due::Later(rest) => {
                 self.is_open = true;
                 return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
             }
+            Due::AfterLonger(rest) => return self.delay_hedge(rest, form.parts().0.timer().sleep(rest)),
             Due::AllSlow => Err(NoHedge::AllSlow),
             Due::WarmingUp => Err(NoHedge::WarmingUp),
-            Due::FewWin => Err(NoHedge::FewWin),
             Due::Now => form.buy_hedge(context),
         };
         match bought {
