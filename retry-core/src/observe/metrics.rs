@@ -54,15 +54,15 @@
 //! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
 //! allocates nothing. It takes one or two read locks, which are held for a look-up.
 
-mod handles;
-
 use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
 use crate::quota::QuotaMode;
 use crate::strategy::StrategyName;
+use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
-use handles::Handles;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
 ///
@@ -376,5 +376,27 @@ impl Series {
         // The recorder is called outside of the initialization, which other threads would wait for.
         let gauge = metric.gauge(vec![strategy.clone()]);
         place.get_or_init(|| gauge).set(value);
+    }
+}
+
+/// Handles that are registered on first use.
+struct Handles<K, H>(LazyLock<RwLock<HashMap<K, H>>>);
+
+impl<K: Eq + Hash, H: Clone> Handles<K, H> {
+    const fn new() -> Self {
+        Self(LazyLock::new(|| RwLock::new(HashMap::new())))
+    }
+
+    /// Returns the handle of a key. The recorder is called without a lock, so two threads may register the same handle;
+    /// for a recorder, both are the same.
+    fn get(&self, key: K, register: impl FnOnce(&K) -> H) -> H {
+        if let Some(handle) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return handle.clone();
+        }
+        let handle = register(&key);
+        // The handle that is replaced, if any, is dropped after the lock is released.
+        let replaced = self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, handle.clone());
+        drop(replaced);
+        handle
     }
 }
