@@ -164,7 +164,7 @@ impl Hedge {
         is_allowed
     }
 
-    /// Returns whether a test guard wants to see hedges, whose calls are all first ones.
+    /// Returns whether a test guard wants to see a hedge for each call that reaches the delay.
     fn is_tested() -> bool {
         #[cfg(feature = "test")]
         let is_tested = crate::support::session::current().is_some();
@@ -219,9 +219,10 @@ impl Hedge {
         let change = |bits| (Steered(bits).delay() <= waited).then(|| Steered(bits).reached().0);
         match self.with_state(|state| state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)) {
             Ok(bits) if Steered(bits).is_far_above_its_floor() => Due::AllSlow,
-            Ok(bits) if Steered(bits).is_reached_by_many() && !Self::is_tested() => Due::AllSlow,
+            Ok(_) if Self::is_tested() => Due::Now,
+            Ok(bits) if Steered(bits).is_reached_by_many() => Due::AllSlow,
             Ok(bits) => match Steered(bits).early_calls() {
-                Some(calls) if !Self::is_tested() && !self.wins.permit_early(calls) => Due::WarmingUp,
+                Some(calls) if !self.wins.permit_early(calls) => Due::WarmingUp,
                 _ => {
                     let state = Steered(bits);
                     let longer = self.wins.longer(state.delay(), state.reached_lately());
