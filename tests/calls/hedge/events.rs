@@ -126,11 +126,13 @@ async fn a_call_that_ends_while_it_waits_longer_for_its_hedge_is_reported() {
     };
     warm(60).await;
     let lost = [(EventKind::HedgeSent, 2), (EventKind::HedgeEnded { won: false }, 2)];
-    assert_eq!(events(&standard(), &[(900, Ok(1)), (900, Ok(2))], hedge).await, lost);
-    warm(20).await;
+    for _ in 0..2 {
+        assert_eq!(events(&standard(), &[(900, Ok(1)), (900, Ok(2))], hedge).await, lost);
+        warm(20).await;
+    }
     let delay = u64::try_from(hedge.delay().as_millis()).unwrap();
     assert!(delay > 10, "{delay}");
-    // It waits half as long again.
+    // It waits as long again.
     let few_win = [(EventKind::HedgeNotSent { reason: NoHedge::FewWin }, 1)];
     assert_eq!(events(&standard(), &[(delay + 3, Ok(1)), (900, Ok(2))], hedge).await, few_win);
     warm(20).await;

@@ -293,15 +293,16 @@ async fn the_fewer_hedges_win_and_the_more_calls_were_slow_the_later_hedges_are(
     };
     warm(hedge, 300).await;
     is_after(call(30_000).await, 1.0);
-    // The first one lost, so half of two won: five delays for a tenth that is missing to 60 %.
-    is_after(call(30_000).await, 1.0 + 5.0 * 0.1);
+    // The first one lost, so half of two won, which is enough. The second one lost, too: six delays for the sixth that is missing to a half.
+    is_after(call(30_000).await, 1.0);
+    is_after(call(30_000).await, 1.0 + 6.0 / 6.0);
     for _ in 0..100 {
         call(30_000).await;
     }
     is_after(call(30_000).await, 4.0);
-    // Seven of eight calls are answered before the delay. Each of the others adds twice that.
+    // Seven of eight calls are answered before the delay. Each of the others adds three times that.
     warm(hedge, 7).await;
-    is_after(hedged(hedge, 30_000).await, 1.0 + 3.0 * 3.0);
+    is_after(hedged(hedge, 30_000).await, 1.0 + 3.0 * 4.0);
 
     for _ in 0..64 {
         call(1).await;
