@@ -72,7 +72,7 @@ pub(super) fn hedges(report: &Report) -> Result<String, Missing> {
     let harms = |changed: &Changed| changed.world.fault == Fault::None && changed.ratio() >= HARMS;
     let is_found = hangs.ratio() <= HELPS && !shown.iter().any(harms);
     let (from, to) = (fixed(hangs.without, 0), fixed(hangs.with[0].1, 0));
-    let finding = format!("Hedges cut p99 from {from} to {to} ms if one server hangs, and cost little at a high load");
+    let finding = format!("Hedges cut p99 from {from} to {to} ms if one server hangs, at little cost");
     let subtitle = format!(
         "With hedges, as a multiple of the same without: left of the line, hedges help. Medians of {} runs",
         report.seeds
