@@ -113,8 +113,8 @@
 //! # gRPC
 //!
 //! The layer does not fit between tonic and its channel. The request body is a stream that can't be cloned, and a
-//! status often arrives in the trailers, after the response. Use the attribute [`retryable`](macro@retry_core::retryable) on a
-//! function that makes the call.
+//! status often arrives in the trailers, after the response. Use the attribute
+//! [`retryable`](https://docs.rs/retry-core/latest/retry_core/attr.retryable.html) on a function that makes the call.
 //!
 #![cfg_attr(not(feature = "hedges"), doc = "[`RetryLayer::hedge`]: #hedges\n[`RetryLayer::hedge_with`]: #hedges")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
