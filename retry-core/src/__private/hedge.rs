@@ -145,10 +145,14 @@ where
             None => directive,
             Some(context) => directive.map(|directive| context.remember(directive)),
         };
-        let on_retry = self.on_retry.take().zip(explored::value(outcome));
-        let driver = on_retry
-            .map(|((beginning, on_retry), outcome)| OnRetry::new(beginning, |event: &Event| on_retry(outcome, event)));
-        self.operation.settle_or_end(self.call, directive, || textual(driver, last, outcome))
+        let Self { call, operation, on_retry, .. } = self;
+        operation.settle_or_end(*call, directive, || {
+            let on_retry = on_retry.take().zip(explored::value(outcome));
+            let driver = on_retry.map(|((beginning, on_retry), outcome)| {
+                OnRetry::new(beginning, |event: &Event| on_retry(outcome, event))
+            });
+            textual(driver, last, outcome)
+        })
     }
 }
 

@@ -24,8 +24,7 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     second: Runner<'a, F, Z, C>,
     /// The sleep until the hedge.
     due: Pin<&'a mut Option<D>>,
-    /// Whether there can be a hedge.
-    is_open: bool,
+    plan: Plan,
     /// The time until the hedge, from the first poll on. Once there is a hedge, the time at which it began, by the clock.
     delay: Duration,
     /// Whether the first attempt and its time limit were polled already in the present poll of the call. Then they are not polled
@@ -74,6 +73,18 @@ enum Happened<C> {
     Ended(Lane),
     /// A time limit cut an attempt.
     Cut(Lane, C),
+}
+
+/// What is planned for the first attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Plan {
+    /// A hedge, if there is no answer when the delay is over.
+    Waits,
+    /// A hedge, if there is no answer some time after the delay, because few of the last hedges won.
+    WaitsLonger,
+    /// No hedge, or none any more.
+    #[default]
+    None,
 }
 
 // Nothing in it is pinned: the futures are elsewhere.
@@ -140,16 +151,18 @@ where
         [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
         due: Pin<&'a mut Option<D>>,
     ) -> Self {
-        let is_open = Hedge::is_allowed();
-        if !is_open {
+        let plan = if Hedge::is_allowed() {
+            Plan::Waits
+        } else {
             operation.record.no_hedge("a test guard allows hedges only after `begin().hedges()`");
-        }
+            Plan::None
+        };
         Self {
             hedge,
             first: Runner::new(first, first_sleep),
             second: Runner::new(second, second_sleep),
             due,
-            is_open,
+            plan,
             delay: Duration::default(),
             is_polled: false,
             is_attempt_due: true,
@@ -247,9 +260,9 @@ where
         match self.due.as_mut().as_pin_mut() {
             Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
             // Without a delay, there is no sleep.
-            None if self.is_open && self.hedge.delay().is_zero() => Poll::Ready(Happened::Due(context.waker().clone())),
-            None if self.is_open => Poll::Ready(Happened::Waits),
-            None => Poll::Pending,
+            None if self.plan == Plan::None => Poll::Pending,
+            None if self.hedge.delay().is_zero() => Poll::Ready(Happened::Due(context.waker().clone())),
+            None => Poll::Ready(Happened::Waits),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What follows when an attempt of a race ends, or when its hedge is due.
 
-use super::{Happened, Race, Raced};
+use super::{Happened, Plan, Race, Raced};
 use crate::hedge::Due;
 use crate::observe::NoHedge;
 use crate::operation::hedging::form::Form;
@@ -36,25 +36,28 @@ where
         last: &mut impl KeptOutcome<F::Output>,
         Raced(happened): Raced<C>,
     ) -> Option<End<F::Output>> {
-        if let Happened::Ended(lane) | Happened::Cut(lane, _) = happened {
-            self.lane = lane;
-            form.parts().1.turn_to(lane, &mut self.other);
-        }
-        let mut is_over = false;
-        match happened {
-            Happened::Ended(_) => form.parts().1.limits.note_cut(false),
-            Happened::Unrecovered => is_over = true,
-            Happened::Cut(_, cut) => {
+        let directive = match happened {
+            Happened::Ended(lane) => {
+                self.turn_to(form, lane);
+                form.parts().1.limits.note_cut(false);
+                let directive = form.evaluate(self.outcome.as_ref()?);
+                Some(self.ended(form, directive)?)
+            }
+            Happened::Unrecovered => None,
+            Happened::Cut(lane, cut) => {
+                self.turn_to(form, lane);
                 form.parts().1.limits.note_cut(L::is_of_attempt(cut));
-                let flow = form.cut(cut, last)?;
-                is_over = flow.is_break();
-                let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = flow;
-                self.outcome = Some(match self.failed.take_if(|_| is_over) {
-                    Some((failed, _)) => failed,
-                    None => explored::ran(outcome),
-                });
-                if is_over {
-                    self.end(form, false);
+                match form.cut(cut, last)? {
+                    ControlFlow::Continue(outcome) => {
+                        let directive = form.evaluate(self.outcome.insert(explored::ran(outcome)));
+                        Some(self.ended(form, directive)?)
+                    }
+                    ControlFlow::Break(outcome) => {
+                        let failed = self.failed.take().map(|(failed, _)| failed);
+                        self.outcome = Some(failed.unwrap_or_else(|| explored::ran(outcome)));
+                        self.end(form, false);
+                        None
+                    }
                 }
             }
             Happened::Waits => {
@@ -66,21 +69,7 @@ where
                 self.due(form, &mut Context::from_waker(&waker));
                 return None;
             }
-        }
-        let mut directive = None;
-        if !is_over {
-            let waited_longer = !self.is_open && !self.is_hedge() && self.due.is_some();
-            directive = self.ended(form.evaluate(self.outcome.as_ref()?));
-            if waited_longer {
-                let (call, operation) = form.parts();
-                call.tell_not_sent(operation, self.hedge, NoHedge::FewWin);
-            }
-            // The same value is passed on to `settle`, so that a success does not copy it.
-            let succeeded = matches!(directive?, RetryDirective::Succeed { .. });
-            if self.is_hedge() {
-                self.end(form, succeeded);
-            }
-        }
+        };
         let outcome = self.outcome.take()?;
         let decision = form.settle(directive, &outcome, last);
         let (call, operation) = form.parts();
@@ -108,14 +97,19 @@ where
     ) {
         self.due.set(None);
         self.is_polled = true;
-        // The delay was reached already if the call has waited longer.
-        let due = if mem::take(&mut self.is_open) { self.hedge.reached(self.delay) } else { Due::Now };
+        let due = match mem::take(&mut self.plan) {
+            Plan::Waits => self.hedge.reached(self.delay),
+            Plan::WaitsLonger | Plan::None => Due::Now,
+        };
         let bought = match due {
             Due::Later(rest) => {
-                self.is_open = true;
+                self.plan = Plan::Waits;
                 return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
             }
-            Due::AfterLonger(rest) => return self.delay_hedge(rest, form.parts().0.timer().sleep(rest)),
+            Due::AfterLonger(rest) => {
+                self.plan = Plan::WaitsLonger;
+                return self.delay_hedge(rest, form.parts().0.timer().sleep(rest));
+            }
             Due::AllSlow => Err(NoHedge::AllSlow),
             Due::WarmingUp => Err(NoHedge::WarmingUp),
             Due::Now => form.buy_hedge(context),
@@ -132,16 +126,38 @@ where
         }
     }
 
+    /// Makes the operation deal with this attempt.
+    #[inline]
+    fn turn_to<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        lane: Lane,
+    ) {
+        self.lane = lane;
+        form.parts().1.turn_to(lane, &mut self.other);
+    }
+
     /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
     #[inline]
-    fn ended(&mut self, directive: RetryDirective) -> Option<RetryDirective> {
+    fn ended<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
+        &mut self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        directive: RetryDirective,
+    ) -> Option<RetryDirective> {
         if self.is_hedge() {
-            return self.ended_of_two(directive);
+            let directive = self.ended_of_two(directive)?;
+            self.end(form, matches!(directive, RetryDirective::Succeed { .. }));
+            return Some(directive);
         }
         // The attempt has ended, so there is nothing else to stop.
         self.due.set(None);
-        if mem::take(&mut self.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
-            self.hedge.answered();
+        match mem::take(&mut self.plan) {
+            Plan::Waits if matches!(directive, RetryDirective::Succeed { .. }) => self.hedge.answered(),
+            Plan::WaitsLonger => {
+                let (call, operation) = form.parts();
+                call.tell_not_sent(operation, self.hedge, NoHedge::FewWin);
+            }
+            Plan::Waits | Plan::None => {}
         }
         Some(directive)
     }
@@ -191,7 +207,7 @@ where
         self.due.set(None);
         self.first.stop();
         self.second.stop();
-        (self.other, self.failed, self.is_open) = (None, None, false);
+        (self.other, self.failed, self.plan) = (None, None, Plan::None);
         if let Some(hedge) = hedge {
             let won = succeeded && self.lane == Lane::Hedge;
             call.tell_hedge_ended(operation, (self.hedge, self.delay), hedge, won);
