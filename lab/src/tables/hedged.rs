@@ -38,7 +38,9 @@ impl Reached {
             Goal::P99(_) => {
                 "6 % of the calls meet a pause or the queue after it, so the delay of `p95` is mostly 220 to 470 ms (V1). With 150 ms, hedges for 5 % are needed, and the quota sells 4.7 % (V9)."
             }
-            _ => "Some hedges are sent before it is known that few win (V15).",
+            _ => {
+                "Calls of many processes reach twice the delay before each of these processes knows that all calls are slow (V17)."
+            }
         }
     }
 }

@@ -43,8 +43,7 @@ use wins::Wins;
 /// [`p95`](Hedge::p95) does nothing where more than 5 % of the answers are slow: its delay is then as long as they are. If one of ten replicas
 /// is always slow, take a shorter, fixed delay ([`after`](Hedge::after)), let the hedge ask another replica
 /// ([`is_hedge`](crate::AttemptContext::is_hedge)), and take a [`StandardRetryStrategy`](crate::StandardRetryStrategy) with its bucket: the quota of
-/// the [`PatientRetryStrategy`](crate::PatientRetryStrategy) sells hedges for at most 4.7 % of the calls. While few of its hedges win, as near the capacity of the servers,
-/// calls wait longer for one. It also does nothing if the quota is always low, so that it sells
+/// the [`PatientRetryStrategy`](crate::PatientRetryStrategy) sells hedges for at most 4.7 % of the calls. It also does nothing if the quota is always low, so that it sells
 /// no hedges. With the feature `tracing`, the warning `hedges_do_little` says so, once for each function: hedges helped fewer than 10 of
 /// the last 1,000 calls that reached the delay.
 ///
@@ -54,10 +53,10 @@ use wins::Wins;
 ///
 /// | load | requests at a time | median | 99 % of the calls | 99.9 % |
 /// |---|---|---|---|---|
-/// | 30 % | 4 | 10 ms | 40 ms instead of 201 ms | 71 ms instead of 454 ms |
-/// | 60 % | 4 | 12 ms, 3 % more | 123 ms instead of 215 ms | 260 ms instead of 469 ms |
-/// | 80 % | 4 | 22 ms, 18 % more | 316 ms instead of 316 ms | 484 ms instead of 502 ms |
-/// | 80 % | 32 | 11 ms, 4 % more | 46 ms instead of 202 ms | 74 ms instead of 454 ms |
+/// | 30 % | 4 | 10 ms | 41 ms instead of 201 ms | 87 ms instead of 454 ms |
+/// | 60 % | 4 | 12 ms, 3 % more | 123 ms instead of 215 ms | 261 ms instead of 469 ms |
+/// | 80 % | 4 | 21 ms, 11 % more | 317 ms instead of 316 ms | 467 ms instead of 502 ms |
+/// | 80 % | 32 | 11 ms, 3 % more | 46 ms instead of 202 ms | 85 ms instead of 454 ms |
 ///
 /// These are other worlds, each with ten servers (30 where one hangs) that work on one request at a time, a median of 10 ms, and a load of 30 %, with the
 /// [`PatientRetryStrategy`](crate::PatientRetryStrategy) (the scenario `hedges` of the lab). The fixed delay is 30 ms, asks another server, and
@@ -65,20 +64,22 @@ use wins::Wins;
 ///
 /// | world | measure | no hedge | [`p95`](Hedge::p95) | fixed |
 /// |---|---|---|---|---|
-/// | one server of 30 hangs: 3 % of the answers are slow | 99 % of the calls | 1,728 ms | 69 ms | |
-/// | each server pauses 1 s in 20: more than 5 % are slow | 99 % | 878 ms | 638 ms | 64 ms |
-/// | one server of ten is always 20 times as slow: 10 %, at a load of 2 % | 99 % | 615 ms | 368 ms | 50 ms |
-/// | all answers take three times as long for a while | 99 % | 854 ms | 847 ms | |
+/// | one server of 30 hangs: 3 % of the answers are slow | 99 % of the calls | 1,715 ms | 69 ms | |
+/// | the same, with attempts of at most 0.1 s | 99 % | 811 ms | 68 ms | |
+/// | 3 % of the requests take 6 times as long, 4 requests at a time | 99 % | 75 ms | 42 ms | |
+/// | each server pauses 1 s in 20: more than 5 % are slow | 99 % | 880 ms | 634 ms | 65 ms |
+/// | one server of ten is always 20 times as slow: 10 %, at a load of 2 % | 99 % | 608 ms | 362 ms | 49 ms |
+/// | all answers take three times as long for a while | 99 % | 879 ms | 881 ms | |
 /// | a load of 80 % | median | 30 ms | 30 ms | |
-/// | a load of 95 % | median | 106 ms | 106 ms | |
-/// | a load of 110 % for 11 s, one process | failed calls | 15 % | 14 % | |
-/// | a load of 110 % for 11 s, 50 processes | failed calls | 15 % | 18 % | |
+/// | a load of 95 % | median | 102 ms | 103 ms | |
+/// | a load of 110 % for 11 s, one process | failed calls | 19 % | 19 % | |
+/// | a load of 110 % for 11 s, 50 processes | failed calls | 19 % | 21 % | |
 ///
-/// So use [`p95`](Hedge::p95) up to a load of half, and if fewer than 5 % of the answers are slow. At a higher load it does little. If servers are
-/// overloaded, many processes that each make few calls still send some hedges before they know.
+/// So use [`p95`](Hedge::p95) up to a load of half, and if fewer than 5 % of the answers are slow. At a higher load it does less, because
+/// the hedge waits in queues, too. If servers are overloaded, many processes that each make few calls still send some hedges before they know.
 ///
 /// If one of the ten servers is three times as slow as the others and near its capacity, hedges add load to it as well: with 4 requests at a
-/// time and a load of 30 %, 99 % of the calls took 766 ms instead of 635 ms.
+/// time and a load of 30 %, 99 % of the calls took 772 ms instead of 635 ms.
 ///
 /// Do not shorten the time limit of attempts instead. A limit that cuts slow attempts throws their work away, and their retries wait for
 /// the backoff. With a limit of 50 ms, 99 % of the calls took 626 ms at a load of 30 %. At 60 %, 1 % of them failed, and at 80 %,
@@ -123,7 +124,7 @@ pub(crate) enum Due {
     AllSlow,
     /// The call is one of the first, and there is no hedge.
     WarmingUp,
-    /// Few of the last hedges won, so it is time for the hedge later, if there is no answer by then.
+    /// Few of the last hedges won, so it is time for the hedge after so much longer, if there is no answer by then.
     AfterLonger(Duration),
 }
 
@@ -133,8 +134,9 @@ impl Hedge {
     /// A call that reaches the delay raises it, and a success before it lowers it by a 19th of that. No clock is read. The delay
     /// starts at 50 ms, and is at least 1 ms and at most one minute. During the first 256 calls, it moves faster.
     ///
-    /// If fewer than half of the last 64 hedges won, calls that reach the delay wait up to three more of them for a hedge, and longer if others
-    /// reached it lately. So hedges become rare where they only add load.
+    /// If fewer than half of the last 64 hedges won, as near the capacity of the servers, a hedge is sent after twice the delay, and only if
+    /// there is no answer by then. So hedges become rare where they only add load. They are sent at the delay again once a third of the
+    /// calls that reach it have no answer after twice the delay.
     ///
     /// If the delay is more than twice as long as it was 2,000 calls ago, or 2 of the latest 4 calls reached it, all calls are slow, and there are no
     /// hedges. During the first 256 calls, at most one in 20 has a hedge, because the delay is a guess then.
@@ -164,7 +166,7 @@ impl Hedge {
         is_allowed
     }
 
-    /// Returns whether a test guard wants to see a hedge for each call that reaches the delay.
+    /// Returns whether a test guard wants to see hedges that calls would otherwise get rarely, or later.
     fn is_tested() -> bool {
         #[cfg(feature = "test")]
         let is_tested = crate::support::session::current().is_some();
@@ -218,18 +220,39 @@ impl Hedge {
         }
         let change = |bits| (Steered(bits).delay() <= waited).then(|| Steered(bits).reached().0);
         match self.with_state(|state| state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)) {
-            Ok(bits) if Steered(bits).is_far_above_its_floor() => Due::AllSlow,
-            Ok(_) if Self::is_tested() => Due::Now,
-            Ok(bits) if Steered(bits).is_reached_by_many() => Due::AllSlow,
-            Ok(bits) => match Steered(bits).early_calls() {
-                Some(calls) if !self.wins.permit_early(calls) => Due::WarmingUp,
-                _ => {
-                    let state = Steered(bits);
-                    let longer = self.wins.longer(state.delay(), state.reached_lately());
-                    if longer.is_zero() { Due::Now } else { Due::AfterLonger(longer) }
-                }
-            },
+            Ok(bits) => {
+                let delay = Steered(bits).delay();
+                let few_win = || !Self::is_tested() && self.wins.are_few();
+                self.unless_all_slow(Steered(bits), || if few_win() { Due::AfterLonger(delay) } else { Due::Now })
+            }
             Err(bits) => Due::Later(Steered(bits).delay().saturating_sub(waited)),
+        }
+    }
+
+    /// Records that a call whose hedge was not sent at the delay, because few win, has no answer after twice the delay.
+    #[cold]
+    pub(crate) fn unanswered(&self) -> Due {
+        let state = self.with_state(|state| Steered(state.load(Ordering::Relaxed)));
+        self.unless_all_slow(state, || {
+            self.wins.note_without(false);
+            Due::Now
+        })
+    }
+
+    /// Records the end of a call that had no answer at the delay, and ended before twice the delay, without a hedge.
+    #[cold]
+    pub(crate) fn ended_without(&self, is_answered: bool) {
+        self.wins.note_without(is_answered);
+    }
+
+    /// Returns what is due for a call that waited for long, if not all calls are slow by this state of the delay.
+    fn unless_all_slow(&self, state: Steered, due: impl FnOnce() -> Due) -> Due {
+        if state.is_far_above_its_floor() || (!Self::is_tested() && state.is_reached_by_many()) {
+            return Due::AllSlow;
+        }
+        match (due(), state.early_calls()) {
+            (Due::Now, Some(calls)) if !Self::is_tested() && !self.wins.permit_early(calls) => Due::WarmingUp,
+            (due, _) => due,
         }
     }
 }

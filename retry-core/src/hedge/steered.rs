@@ -27,10 +27,7 @@ const ALL_SLOW: u32 = 2;
 /// of 4 did in 1 of 71 cases. If a server gets overloaded, each of 50 processes makes few calls before others time out, so it must know early:
 /// with 4 of 15, they sent 1.6 times as many hedges.
 const MANY: u32 = 2;
-const OF_LATEST: u32 = 4;
-
-/// The number of the latest calls of which it is known whether they reached the delay.
-const LATEST: u32 = 8;
+const LATEST: u32 = 4;
 
 const LOWEST: u64 = code(Duration::from_millis(1));
 const START: u64 = code(Duration::from_millis(50));
@@ -43,7 +40,7 @@ const CALLS_BITS: u32 = 9;
 const LATEST_AT: u32 = u64::BITS - LATEST;
 
 /// The steered delay and its floor, in one number: the delay in steps, in the lowest 16 bits; the floor in parts of a step, in
-/// the next 24; the number of calls up to [`FIRST_CALLS`], in 9; and whether each of the [`LATEST`] calls reached the delay, in the highest 8.
+/// the next 24; the number of calls up to [`FIRST_CALLS`], in 9; and whether each of the [`LATEST`] calls reached the delay, in the highest 4.
 ///
 /// A delay in steps is a small floating-point number: `(256 + step % 256) << (step / 256)` nanoseconds. So steps up and down are
 /// additions, and nothing is lost by rounding: after 19 calls that were answered and one that was not, the delay is
@@ -88,12 +85,7 @@ impl Steered {
 
     /// Returns whether many of the latest calls reached the delay, which then is too short for what has become usual.
     pub(super) const fn is_reached_by_many(self) -> bool {
-        (self.latest() & ((1 << OF_LATEST) - 1)).count_ones() >= MANY
-    }
-
-    /// Returns how many of the [`LATEST`] calls reached the delay.
-    pub(super) const fn reached_lately(self) -> u32 {
-        self.latest().count_ones()
+        self.latest().count_ones() >= MANY
     }
 
     /// Returns the number of calls so far, while it is one of the first.

@@ -1,21 +1,17 @@
-//! Which of the last hedges won.
+//! Whether hedges at the delay win, by what the last calls that reached it have shown.
 
 use crate::support::Shared;
 use crate::support::sync::{AtomicU32, Ordering};
-use std::time::Duration;
 
-/// The share of the last hedges from which on no call waits longer, in percent. In simulations of 10 and 30 servers, 74 to 85 % win
-/// where a server hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded servers, and hedges only add to the load.
-/// Where 1 % of the answers are slow, four of five calls that reach the delay have a usual answer. They wait longer, and three
-/// of five hedges shorten nearly as many of the slow ones: 99 % of the calls take 38 ms in place of 35, and 99.9 % 64 in place of 53.
-const MANY: u32 = 50;
+/// The share of hedges that win, in percent, below which they are few. In simulations of 10 and 30 servers, 74 to 85 % win where a server
+/// hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded servers, and hedges only add to the load.
+const ENOUGH_PERCENT: u32 = 50;
 
-/// The delays that a call waits longer, for a share that is short of that by all hedges: so 3 of them if none won.
-const LONGER: u32 = 6;
-
-/// What each of the latest calls that reached the delay adds to that, as a multiple. Then most calls are slow because of an overload, and have a
-/// usual answer if they wait. Without it, an overload of 50 processes fails twice as many more calls.
-const FOR_EACH: u32 = 3;
+/// The wins that a call counts for which had no hedge at the delay, and still no answer after twice the delay. Where `q` of the calls that
+/// reach the delay have slow answers, a hedge wins for these and for three of ten others: half of the hedges if `q` is 0.29. Those that
+/// still have no answer are `q` only. With three wins for each, and the result of its late hedge, half of the count are wins if `q` is from 0.2
+/// (if late hedges win) to 0.33 (if they lose, because they are late).
+const WINS_OF_UNANSWERED: u32 = 3;
 
 /// The number of hedges whose share is known, at most.
 const LAST: u32 = 64;
@@ -80,13 +76,20 @@ impl Wins {
         self.change(|known| Some(known.with(won)));
     }
 
-    /// Returns how much longer a call waits because few of the last hedges won. So many of the latest calls reached the delay: the more,
-    /// the more likely all calls are slow, and the longer it waits for that to be known.
-    pub(super) fn longer(&self, delay: Duration, reached: u32) -> Duration {
+    /// Records whether a call that had no hedge at the delay had an answer before twice the delay. So what few hedges would do is known even
+    /// if none are sent.
+    pub(super) fn note_without(&self, is_answered: bool) {
+        if is_answered {
+            return self.note(false);
+        }
+        self.change(|known| Some((0..WINS_OF_UNANSWERED).fold(known, |known, _| known.with(true))));
+    }
+
+    /// Returns whether few of the last hedges won.
+    pub(super) fn are_few(&self) -> bool {
         let read = |wins: &AtomicU32| wins.load(Ordering::Relaxed);
         let known = Known::of(self.0.with(|| AtomicU32::new(Known::NEW.bits()), read));
-        let missing = (MANY * ONE / 100).saturating_sub(known.share);
-        delay * (LONGER * missing * (1 + FOR_EACH * reached)) / ONE
+        known.share < ENOUGH_PERCENT * ONE / 100
     }
 
     /// Returns whether one of the first calls may have a hedge. This is the number of calls so far.

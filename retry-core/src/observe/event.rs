@@ -240,7 +240,7 @@ pub enum NoHedge {
     AllSlow,
     /// It is one of the first 256 calls, of which at most one in 20 has a hedge; see `Hedge::p95`.
     WarmingUp,
-    /// Few of the last hedges won, so the call waited longer for its hedge, and its first attempt ended meanwhile; see `Hedge::p95`.
+    /// Few of the last hedges won, so the call waited for its hedge until twice the delay, and ended before; see `Hedge::p95`.
     FewWin,
     /// The quota is low, or can't pay for a hedge.
     QuotaLow,

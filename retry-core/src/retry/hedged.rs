@@ -34,7 +34,8 @@ where
     /// wins. Call this after all other methods that set something.
     ///
     /// The hedge is a static, because one that is made in each call learns nothing. For a delay that is known at run time only, make it a
-    /// `static GET: LazyLock<Hedge>`. There is never a hedge if its delay is not shorter than `max_time` and `attempt_timeout`.
+    /// `static GET: LazyLock<Hedge>`. There is never a hedge if its delay is not shorter than `max_time` and `attempt_timeout`;
+    /// while few hedges win, [`p95`](Hedge::p95) sends them after twice the delay.
     ///
     /// The call must be idempotent: it may be executed twice, even at the same time. There is a hedge only after `idempotent(true)`, or if
     /// the [policy](Retry::policy) [says so](RetryPolicy::is_idempotent). See [`Hedge`] for when not to use one.

@@ -115,7 +115,7 @@ async fn a_hedge_that_is_not_sent_is_reported_with_the_reason() {
     assert!(seen.starts_with(&expected[..2]) && seen.ends_with(&expected[2..]), "{seen:?}");
 }
 
-// Rules V12, V15.
+// Rules V12, V15, V17.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_ends_while_it_waits_longer_for_its_hedge_is_reported() {
     let hedge = kept(Hedge::p95());
@@ -137,6 +137,33 @@ async fn a_call_that_ends_while_it_waits_longer_for_its_hedge_is_reported() {
     assert_eq!(events(&standard(), &[(delay + 3, Ok(1)), (900, Ok(2))], hedge).await, few_win);
     warm(20).await;
     assert_eq!(events(&standard(), &[(900, Ok(1)), (900, Ok(2))], hedge).await, lost);
+
+    // Whatever ends it.
+    for _ in 0..60 {
+        warm(20).await;
+        let delay = u64::try_from(hedge.delay().as_millis()).unwrap();
+        events(&standard(), &[(delay + 3, Ok(1)), (900, Ok(2))], hedge).await;
+    }
+    for is_of_attempt in [true, false] {
+        warm(20).await;
+        let (strategy, hedges) = (standard(), Hedges::default());
+        let (limit, service) = (hedge.delay().mul_f64(1.5), Service::new([(900, Ok(1))]));
+        let call = retry(&strategy, || service.call()).max_attempts(1).idempotent(true).observer(&hedges);
+        let ended = if is_of_attempt {
+            call.attempt_timeout(limit).hedge(hedge).run().await
+        } else {
+            call.max_time(limit).hedge(hedge).run().await
+        };
+        assert!(ended.is_err());
+        assert_eq!(hedges.0.take(), few_win);
+    }
+
+    // Two that are slow at the same time are all calls.
+    warm(20).await;
+    let (standard, plan) = (standard(), [(800, Ok(1)), (800, Ok(2))]);
+    let both = tokio::join!(events(&standard, &plan, hedge), events(&standard, &plan, hedge));
+    let all_slow = vec![(EventKind::HedgeNotSent { reason: NoHedge::AllSlow }, 1)];
+    assert_eq!(both, (all_slow.clone(), all_slow));
 }
 
 #[test]

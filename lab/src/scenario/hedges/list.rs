@@ -11,6 +11,7 @@ fn usual() -> World {
         load: 0.3,
         processes: 10,
         fault: Fault::None,
+        attempt_timeout_s: 1.0,
         is_cold: false,
         calls: 40_000,
         fixed_ms: None,
@@ -48,6 +49,15 @@ pub fn worlds() -> Vec<World> {
         World {
             fixed_ms: Some(30.0),
             ..named("pauses of 1 s in 20", Fault::Pauses { pause_s: 1.0, every_s: 20.0 }, Goal::P99(150.0))
+        },
+        World {
+            servers: 30,
+            attempt_timeout_s: 0.1,
+            ..named("one of 30 hangs, attempts of 0.1 s", Fault::Hang, Goal::P99(100.0))
+        },
+        World {
+            slots: 4,
+            ..named("3 % take 6 times as long", Fault::SomeSlow { share: 0.03, factor: 6.0 }, Goal::P99Times(0.7))
         },
         loaded(0.8),
         loaded(0.95),

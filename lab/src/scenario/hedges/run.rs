@@ -60,6 +60,7 @@ struct Servers {
     phases: Vec<f64>,
     choices: Random,
     times: Random,
+    faults: Random,
     median_s: f64,
     sigma: f64,
     fault: Fault,
@@ -76,6 +77,7 @@ impl Servers {
             phases: (0..world.servers.max(2)).map(|_| phases.uniform()).collect(),
             choices: Random::new(seed, "servers"),
             times: Random::new(seed, "times"),
+            faults: Random::new(seed, "faults"),
             median_s: options.median_ms / 1e3,
             sigma: options.sigma,
             fault: world.fault,
@@ -97,6 +99,7 @@ impl Servers {
         let mut time = self.median_s * (self.sigma * self.times.standard_normal()).exp();
         match self.fault {
             Fault::Hang if server == 0 => return None,
+            Fault::SomeSlow { share, factor } if self.faults.uniform() < share => time *= factor,
             Fault::SlowServer { factor } if server == 0 => time *= factor,
             Fault::Slower { factor } if (self.span.0..self.span.1).contains(&now) => time *= factor,
             _ => {}
@@ -173,7 +176,7 @@ pub fn run(options: &Options, case: &Case<'_>, seed: u64) -> Outcome {
     // The first calls of a process are few, and all of them are needed.
     let part = if world.is_cold { 1.0 } else { options.part };
     let span = (seconds(warm_up), seconds(warm_up + part * f64::from(world.calls) / during));
-    let limits = (seconds(options.attempt_timeout_s), seconds(options.max_time_s));
+    let limits = (seconds(world.attempt_timeout_s), seconds(options.max_time_s));
     // Calls arrive until the last one that is measured is over.
     let end = span.1 + limits.1;
 

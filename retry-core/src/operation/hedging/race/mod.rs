@@ -80,7 +80,7 @@ enum Happened<C> {
 enum Plan {
     /// A hedge, if there is no answer when the delay is over.
     Waits,
-    /// A hedge, if there is no answer some time after the delay, because few of the last hedges won.
+    /// A hedge, if there is no answer after twice the delay, because few of the last hedges won.
     WaitsLonger,
     /// No hedge, or none any more.
     #[default]
@@ -260,7 +260,7 @@ where
         match self.due.as_mut().as_pin_mut() {
             Some(due) => due.poll(context).map(|()| Happened::Due(context.waker().clone())),
             // Without a delay, there is no sleep.
-            None if self.plan == Plan::None => Poll::Pending,
+            None if self.plan != Plan::Waits => Poll::Pending,
             None if self.hedge.delay().is_zero() => Poll::Ready(Happened::Due(context.waker().clone())),
             None => Poll::Ready(Happened::Waits),
         }

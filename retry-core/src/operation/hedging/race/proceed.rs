@@ -98,8 +98,8 @@ where
         self.due.set(None);
         self.is_polled = true;
         let due = match mem::take(&mut self.plan) {
-            Plan::Waits => self.hedge.reached(self.delay),
-            Plan::WaitsLonger | Plan::None => Due::Now,
+            Plan::WaitsLonger => self.hedge.unanswered(),
+            Plan::Waits | Plan::None => self.hedge.reached(self.delay),
         };
         let bought = match due {
             Due::Later(rest) => {
@@ -153,13 +153,29 @@ where
         self.due.set(None);
         match mem::take(&mut self.plan) {
             Plan::Waits if matches!(directive, RetryDirective::Succeed { .. }) => self.hedge.answered(),
-            Plan::WaitsLonger => {
-                let (call, operation) = form.parts();
-                call.tell_not_sent(operation, self.hedge, NoHedge::FewWin);
-            }
+            Plan::WaitsLonger => self.ended_without(form, Some(directive)),
             Plan::Waits | Plan::None => {}
         }
         Some(directive)
+    }
+
+    /// Records and reports that the first attempt ended before a hedge that would have been sent late, with this directive if it was not
+    /// ended by the operation.
+    #[cold]
+    fn ended_without<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
+        &self,
+        form: &mut impl Form<S, T, L, O, F::Output>,
+        directive: Option<RetryDirective>,
+    ) {
+        match directive {
+            Some(RetryDirective::Succeed { .. }) => self.hedge.ended_without(true),
+            // Its time limit was shorter than twice the delay.
+            Some(RetryDirective::Retry { error_type: RetryErrorType::Timeout, .. }) => self.hedge.ended_without(false),
+            // Whether a hedge would have won is not known.
+            _ => {}
+        }
+        let (call, operation) = form.parts();
+        call.tell_not_sent(operation, self.hedge, NoHedge::FewWin);
     }
 
     #[cold]
@@ -207,10 +223,13 @@ where
         self.due.set(None);
         self.first.stop();
         self.second.stop();
-        (self.other, self.failed, self.plan) = (None, None, Plan::None);
+        (self.other, self.failed) = (None, None);
+        let plan = mem::take(&mut self.plan);
         if let Some(hedge) = hedge {
             let won = succeeded && self.lane == Lane::Hedge;
             call.tell_hedge_ended(operation, (self.hedge, self.delay), hedge, won);
+        } else if plan == Plan::WaitsLonger {
+            self.ended_without(form, None);
         }
     }
 }
