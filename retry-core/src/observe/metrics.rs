@@ -52,17 +52,17 @@
 //! # Costs
 //!
 //! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
-//! allocates nothing. It takes one or two read locks, which are held for a look-up.
+//! allocates nothing. It takes a read lock, which is held for a look-up.
+
+mod handles;
 
 use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
 use crate::quota::QuotaMode;
 use crate::strategy::StrategyName;
-use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
-use std::collections::HashMap;
+use handles::{Counters, Handles};
 use std::fmt;
-use std::hash::Hash;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
 ///
@@ -102,7 +102,7 @@ pub fn install() -> Result<(), GlobalObserverIsSet> {
 /// ```
 pub struct MetricsObserver {
     is_described: OnceLock<()>,
-    series: Handles<(&'static str, Option<StrategyName>), Arc<Series>>,
+    series: Handles<(&'static str, Option<StrategyName>), Series>,
 }
 
 impl MetricsObserver {
@@ -117,7 +117,7 @@ impl MetricsObserver {
             if self.is_described.set(()).is_ok() {
                 describe_all();
             }
-            Arc::new(Series::new(operation, strategy.as_ref()))
+            Series::new(operation, strategy.as_ref())
         })
     }
 }
@@ -141,12 +141,12 @@ impl Observer for MetricsObserver {
         match event.kind {
             EventKind::AttemptStarted => self.series(event).attempts.increment(1),
             EventKind::AttemptFailed { failure } => {
-                self.series(event).failed_attempts(name_of(failure.error_type())).increment(1);
+                self.series(event).attempt_failed(name_of(failure.error_type()));
             }
             EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
             EventKind::RetryScheduled { error_type, delay, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 let series = self.series(event);
-                series.retries(name_of(error_type)).increment(1);
+                series.retried(name_of(error_type));
                 series.backoff.record(delay);
                 series.set_levels(Levels { waiting: None, quota, quota_capacity, quota_mode, send_rate });
             }
@@ -169,10 +169,8 @@ impl Observer for MetricsObserver {
             EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 self.series(event).end(event, "ok", Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
-            EventKind::HedgeNotSent { reason } => self.series(event).hedges(reason.as_str()).increment(1),
-            EventKind::HedgeEnded { won } => {
-                self.series(event).hedges(if won { "won" } else { "lost" }).increment(1);
-            }
+            EventKind::HedgeNotSent { reason } => self.series(event).hedged(reason.as_str()),
+            EventKind::HedgeEnded { won } => self.series(event).hedged(if won { "won" } else { "lost" }),
             EventKind::HedgeSent
             | EventKind::Refused { .. }
             | EventKind::UnknownError { .. }
@@ -289,13 +287,13 @@ struct Series {
     limiter_wait: Histogram,
     service_wait: Histogram,
     /// By outcome.
-    operations: Handles<&'static str, Counter>,
+    operations: Counters<16>,
     /// By the class of the failure.
-    failed_attempts: Handles<&'static str, Counter>,
+    failed_attempts: Counters<8>,
     /// By the class of the failure.
-    retries: Handles<&'static str, Counter>,
+    retries: Counters<8>,
     /// By result.
-    hedges: Handles<&'static str, Counter>,
+    hedges: Counters<16>,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
     quota_level: OnceLock<Gauge>,
@@ -317,10 +315,10 @@ impl Series {
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
             service_wait: SERVICE_WAIT.histogram(labels.clone()),
-            operations: Handles::new(),
-            failed_attempts: Handles::new(),
-            retries: Handles::new(),
-            hedges: Handles::new(),
+            operations: Counters::new(),
+            failed_attempts: Counters::new(),
+            retries: Counters::new(),
+            hedges: Counters::new(),
             quota_level: OnceLock::new(),
             quota_capacity: OnceLock::new(),
             quota_mode: OnceLock::new(),
@@ -336,20 +334,20 @@ impl Series {
         metric.counter([&*self.labels, &[Label::new(name, value)]].concat())
     }
 
-    fn failed_attempts(&self, error_type: &'static str) -> Counter {
-        self.failed_attempts.get(error_type, |value| self.by(&FAILED_ATTEMPTS, "error_type", value))
+    fn attempt_failed(&self, error_type: &'static str) {
+        self.failed_attempts.increment(error_type, || self.by(&FAILED_ATTEMPTS, "error_type", error_type));
     }
 
-    fn retries(&self, error_type: &'static str) -> Counter {
-        self.retries.get(error_type, |value| self.by(&RETRIES, "error_type", value))
+    fn retried(&self, error_type: &'static str) {
+        self.retries.increment(error_type, || self.by(&RETRIES, "error_type", error_type));
     }
 
-    fn hedges(&self, result: &'static str) -> Counter {
-        self.hedges.get(result, |value| self.by(&HEDGES, "result", value))
+    fn hedged(&self, result: &'static str) {
+        self.hedges.increment(result, || self.by(&HEDGES, "result", result));
     }
 
     fn end(&self, event: &Event, outcome: &'static str, levels: Levels) {
-        self.operations.get(outcome, |value| self.by(&OPERATIONS, "outcome", value)).increment(1);
+        self.operations.increment(outcome, || self.by(&OPERATIONS, "outcome", outcome));
         self.operation_attempts.record(event.attempt);
         self.duration.record(event.elapsed);
         self.set_levels(levels);
@@ -376,27 +374,5 @@ impl Series {
         // The recorder is called outside of the initialization, which other threads would wait for.
         let gauge = metric.gauge(vec![strategy.clone()]);
         place.get_or_init(|| gauge).set(value);
-    }
-}
-
-/// Handles that are registered on first use.
-struct Handles<K, H>(LazyLock<RwLock<HashMap<K, H>>>);
-
-impl<K: Eq + Hash, H: Clone> Handles<K, H> {
-    const fn new() -> Self {
-        Self(LazyLock::new(|| RwLock::new(HashMap::new())))
-    }
-
-    /// Returns the handle of a key. The recorder is called without a lock, so two threads may register the same handle;
-    /// for a recorder, both are the same.
-    fn get(&self, key: K, register: impl FnOnce(&K) -> H) -> H {
-        if let Some(handle) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return handle.clone();
-        }
-        let handle = register(&key);
-        // The handle that is replaced, if any, is dropped after the lock is released.
-        let replaced = self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, handle.clone());
-        drop(replaced);
-        handle
     }
 }
