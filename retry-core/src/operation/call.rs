@@ -155,7 +155,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             if has_just_begun {
                 self.tell_observer_begun(beginning.operation_id);
             } else {
-                self.tell_observer(beginning, attempt(), EventKind::AttemptStarted);
+                self.tell_observer(beginning, attempt(), &EventKind::AttemptStarted);
             }
         }
     }
@@ -187,7 +187,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Creates the event of the first attempt of an operation that has only just begun.
     fn event_begun(self, operation_id: OperationId) -> Event {
-        self.event_after(Duration::ZERO, operation_id, 1, EventKind::AttemptStarted)
+        self.event_after(Duration::ZERO, operation_id, 1, &EventKind::AttemptStarted)
     }
 
     /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
@@ -204,7 +204,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             let (named, around) = self.parts();
             Self::tell_all(named, around, observed, (level, attempt), kind);
         } else if let Some(beginning) = beginning {
-            self.tell_observer(beginning, attempt, kind());
+            self.tell_observer(beginning, attempt, &kind());
         }
     }
 
@@ -241,19 +241,28 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 
     /// Creates an event of an operation.
-    pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: EventKind) -> Event {
+    ///
+    /// The kind is passed by reference, because it is large.
+    pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: &EventKind) -> Event {
         let elapsed = self.timer().now().saturating_since(beginning.started);
         self.event_after(elapsed, beginning.operation_id, attempt, kind)
     }
 
     /// Creates an event of an operation at this time after its start.
     #[inline]
-    fn event_after(self, elapsed: Duration, operation_id: OperationId, attempt: u32, kind: EventKind) -> Event {
-        Event { operation: self.name.get(), operation_id, strategy: self.strategy.name(), attempt, elapsed, kind }
+    fn event_after(self, elapsed: Duration, operation_id: OperationId, attempt: u32, kind: &EventKind) -> Event {
+        Event {
+            operation: self.name.get(),
+            operation_id,
+            strategy: self.strategy.name(),
+            attempt,
+            elapsed,
+            kind: *kind,
+        }
     }
 
     #[cold]
-    fn tell_observer(self, beginning: &Beginning, attempt: u32, kind: EventKind) {
+    fn tell_observer(self, beginning: &Beginning, attempt: u32, kind: &EventKind) {
         let observer = self.observer;
         observer.observe(&self.event(*beginning, attempt, kind));
     }
@@ -270,7 +279,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let (call, kind) = (Call::of(named, around), kind());
         let operation = (call.name.get(), observed.own.operation_id());
         trace::emit(level, operation, || call.strategy.name(), attempt, &kind);
-        call.tell_observers(observed, attempt, kind);
+        call.tell_observers(observed, operation.1, attempt, &kind);
     }
 
     /// Reports that an operation gave up. While a quota refuses many operations of a function, most of them are no warnings.
@@ -292,14 +301,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let kind = kind();
         let chain = if trace::is_text_wanted() { text() } else { None };
         trace::emit_given_up(operation, self.strategy.name().as_ref(), attempt, &kind, also_refused, chain.as_deref());
-        self.tell_observers(observed, attempt, kind);
+        self.tell_observers(observed, operation.1, attempt, &kind);
     }
 
-    fn tell_observers(self, observed: &Observed<O::State>, attempt: u32, kind: EventKind) {
+    fn tell_observers(self, observed: &Observed<O::State>, operation_id: OperationId, attempt: u32, kind: &EventKind) {
         if let Some(beginning) = O::beginning(&observed.own) {
             self.tell_observer(beginning, attempt, kind);
         }
-        observed.global.tell(|started| self.event(Beginning::new(observed.own.operation_id(), started), attempt, kind));
+        observed.global.tell(|started| self.event(Beginning::new(operation_id, started), attempt, kind));
     }
 }
 

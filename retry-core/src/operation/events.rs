@@ -98,7 +98,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
                 }
             };
             call.tell(&self.observed, Level::Debug, attempt, kind);
-            flow = driver.tell(|beginning| call.event(beginning, attempt, kind()));
+            flow = driver.tell(|beginning| call.event(beginning, attempt, &kind()));
         }
         guard.disarm();
         flow
@@ -126,7 +126,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         };
         call.tell_stopped(&self.observed, reason, attempts, kind, || driver.error_text());
         // There is nothing left to end.
-        let _ended = driver.tell(|beginning| call.event(beginning, attempts, kind()));
+        let _ended = driver.tell(|beginning| call.event(beginning, attempts, &kind()));
         reason
     }
 }
