@@ -1,6 +1,7 @@
 //! Checks that `Knowledge` is all that a member knows: a member that was put together from it behaves as the member that lived through the calls.
 
-use crate::process::{Knowledge, at};
+use crate::millis::at;
+use crate::process::Knowledge;
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use std::time::Duration;

@@ -2,13 +2,11 @@
 //!
 //! A state is the list of the steps so far, which are executed again for each state, because a strategy can't be compared.
 
-use crate::process::at;
+use crate::millis::{At, at};
 use crate::record::SILENCE;
 use retry_core::strategy::{PatientRetryToken, Ready};
-use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    Success,
+    Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,
 };
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LineCall, Reply};
@@ -69,15 +67,6 @@ enum Mutation {
     AllIsAskedFor,
     /// The replies do not say that operations of others wait.
     WaitingIsNotTold,
-}
-
-#[derive(Debug)]
-struct At(u64);
-
-impl Clock for At {
-    fn now(&self) -> Timestamp {
-        at(self.0)
-    }
 }
 
 struct Process {
@@ -321,7 +310,7 @@ impl World {
         self.outcome.is_given_again |= is_overtaken && self.kept() > before;
     }
 
-    /// Returns the number of sends that the store keeps. The store stays as it is.
+    /// Returns the number of sends that the store keeps, without changing the store.
     fn kept(&self) -> u32 {
         let mut call = Call::new("stranger", "stranger's epoch");
         call.line = Some(LineCall { waiting: u32::MAX, spare: 0 });
@@ -427,7 +416,8 @@ const UNUSED: &str = "a send of a lost reply is not used";
 #[test]
 fn sends_are_granted_and_used_once_in_all_runs() {
     let started = Instant::now();
-    let line = Line { mutation: Mutation::Nothing, steps: 4, faults: crate::faults() };
+    let faults = crate::faults();
+    let line = Line { mutation: Mutation::Nothing, steps: 2 + faults, faults };
     let checker = line.checker().threads(2).spawn_dfs().join();
     println!("line: {} states, {:.1?}", checker.unique_state_count(), started.elapsed());
     checker.assert_properties();

@@ -16,6 +16,8 @@
 mod conformance;
 mod fleet;
 mod line;
+#[path = "../../retry-fleet/tests/fleet/millis.rs"]
+mod millis;
 mod mutation;
 mod process;
 mod record;

@@ -1,7 +1,7 @@
 //! A process of the model: what a `Member` knows, as plain values.
 
+use crate::millis::at;
 use crate::record::Record;
-use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use std::time::Duration;
@@ -20,10 +20,6 @@ pub(crate) struct Knowledge {
     /// The last turn, with the time of its end.
     turn: Option<(u64, u64, String)>,
     is_lost: bool,
-}
-
-pub(crate) fn at(millis: u64) -> Timestamp {
-    Timestamp::START.saturating_add(Duration::from_millis(millis))
 }
 
 impl Knowledge {

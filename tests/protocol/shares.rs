@@ -1,6 +1,6 @@
 //! The shares of a limit: the shipped part of a member for the limit, with processes that send as much as they may.
 
-use crate::process::at;
+use crate::millis::at;
 use retry_core::Clock;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;

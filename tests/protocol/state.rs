@@ -1,7 +1,8 @@
 //! A state of the model: the store, three processes, and the calls and replies in flight.
 
+use crate::millis::at;
 use crate::mutation::Mutation;
-use crate::process::{Knowledge, at};
+use crate::process::Knowledge;
 use crate::record::{Problem, Record, Sums};
 use retry_fleet::protocol::{Call, Knowledge as Quota, LimitCall, Reply};
 use retry_fleet::store::MemoryStore;
@@ -310,7 +311,7 @@ impl State {
         self.record.forget_reports();
     }
 
-    /// Returns what a stranger is told that calls and leaves immediately. The store stays as it is.
+    /// Returns what a stranger is told that calls and leaves immediately, without changing the store.
     pub(crate) fn probe(&self, later: u64, mutation: Mutation) -> Reply {
         let mut call = Call::new("stranger", "stranger's epoch");
         (call.quota, call.limit, call.is_leaving) = (Some(Quota::default()), Some(LimitCall::default()), later == 0);

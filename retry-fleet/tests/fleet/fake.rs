@@ -1,6 +1,6 @@
 //! One process with a strategy whose answers the test sets.
 
-use crate::support::at;
+use crate::millis::at;
 use retry_core::Clock;
 use retry_fleet::Member;
 use retry_fleet::protocol::{LimitCall, LimitReply, Reply};

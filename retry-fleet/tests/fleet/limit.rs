@@ -1,7 +1,7 @@
 //! One limit for many processes, against a server that accepts so many requests in a second.
 
 use crate::limit_world::{Counts, GREEDY, World};
-use crate::support::at;
+use crate::millis::at;
 use retry_config::{RetryConfig, RetryMode};
 use retry_core::time::ManualTimer;
 use retry_fleet::Member;

@@ -1,7 +1,7 @@
 //! What a process reports about its sends, and which share it takes from a reply.
 
 use crate::fake::{MEASURED, One};
-use crate::support::at;
+use crate::millis::at;
 use retry_fleet::protocol::LimitReply;
 
 /// Returns the reply of a fleet with this rate and estimate, all processes of which wait.

@@ -1,7 +1,7 @@
 //! How soon a fleet uses its limit, when it begins, after deaths, without its store, and after damage to what the store knows.
 
 use crate::limit_world::{Counts, World};
-use crate::support::at;
+use crate::millis::at;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::protocol::{LimitReply, Reply, Step};

@@ -1,7 +1,7 @@
 //! Operations that come faster than the limit allows, with a time limit each: how many are accepted, and how long they take. It runs in
 //! virtual time, through the public API.
 
-use crate::support::Random;
+use crate::random::Random;
 use retry_core::{RetryInfo, TimedOut, retry};
 use retry_fleet::Fleet;
 use retry_fleet::store::MemoryStore;

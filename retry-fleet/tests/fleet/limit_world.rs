@@ -1,8 +1,7 @@
 //! Processes that share the limit of a server, in steps of a millisecond.
 
-use crate::support::at;
-use retry_core::time::Timestamp;
-use retry_core::{Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use crate::millis::{At, at};
+use retry_core::{Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
 use retry_fleet::Member;
 use retry_fleet::protocol::Reply;
 use retry_fleet::store::MemoryStore;
@@ -19,14 +18,6 @@ const ROUND_TRIP: u64 = 20;
 const STORE: u64 = 5;
 /// The time after which the process gives up a call, in milliseconds.
 const DEADLINE: u64 = 1_000;
-
-struct At(Timestamp);
-
-impl Clock for At {
-    fn now(&self) -> Timestamp {
-        self.0
-    }
-}
 
 /// What was accepted and rejected of each process, by seconds.
 pub(crate) struct Counts(Vec<Vec<(u32, u32)>>);
@@ -168,11 +159,11 @@ impl Process {
             && let Some((_, token, is_good)) = self.sent.pop_front()
         {
             if is_good {
-                self.strategy.record_success(token, &Success::default(), &At(at(now))).unwrap();
+                self.strategy.record_success(token, &Success::default(), &At(now)).unwrap();
             } else {
                 let throttled = RetryDirective::fail(Some(RetryErrorType::Throttling));
                 let failure = Failure::from_directive(throttled);
-                self.strategy.refresh_retry_token(token, &failure, &At(at(now))).unwrap_err();
+                self.strategy.refresh_retry_token(token, &failure, &At(now)).unwrap_err();
             }
         }
     }
@@ -195,13 +186,13 @@ impl Process {
     fn want(&mut self, requests: u32, now: u64) {
         let requests = if requests == GREEDY { u32::from(self.waiting.is_empty()) } else { requests };
         for _ in 0..requests {
-            self.waiting.push_back(self.strategy.acquire_initial_token(&At(at(now))).unwrap());
+            self.waiting.push_back(self.strategy.acquire_initial_token(&At(now)).unwrap());
         }
     }
 
     fn may_send(&mut self, now: u64) -> bool {
         let Some(token) = self.waiting.front_mut() else { return false };
-        self.strategy.ready(token, &At(at(now)), None).wait().is_none()
+        self.strategy.ready(token, &At(now), None).wait().is_none()
     }
 
     fn send(&mut self, is_accepted: bool, now: u64) {

@@ -1,28 +1,18 @@
 //! Operations that wait for the service are sent as the successes of all processes allow.
 
-use crate::support::{Random, at};
+use crate::millis::{At, at};
+use crate::random::Random;
 use retry_config::RetryConfig;
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::{PatientRetryToken, Ready};
-use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    Success,
+    Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,
 };
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LineCall, LineReply, Reply};
 use retry_fleet::store::MemoryStore;
 use std::sync::Arc;
 use std::time::Duration;
-
-#[derive(Debug)]
-struct At(u64);
-
-impl Clock for At {
-    fn now(&self) -> Timestamp {
-        at(self.0)
-    }
-}
 
 /// A process with a patient strategy, whose times are milliseconds.
 struct Process {

@@ -1,6 +1,6 @@
 //! How soon the living use what the limit allows, after deaths, a rollout, and losses of the store.
 
-use crate::support::at;
+use crate::millis::at;
 use retry_core::Clock;
 use retry_core::time::Timestamp;
 use retry_fleet::Member;

@@ -14,12 +14,14 @@ mod limit_world;
 mod line;
 mod liveness;
 mod member;
+mod millis;
 mod next_rate;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod numbers;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod operate;
 mod quota;
+mod random;
 #[cfg(all(feature = "tokio", feature = "tracing"))]
 mod reports;
 mod store;

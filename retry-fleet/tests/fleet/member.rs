@@ -1,6 +1,6 @@
 //! When a process calls, what it tells the store, and when it treats the store as lost.
 
-use crate::support::at;
+use crate::millis::at;
 use retry_core::quota::{EvidenceQuota, QuotaKnowledge};
 use retry_fleet::protocol::{Call, Knowledge, Reply, Turn};
 use retry_fleet::{FleetSwitch, Member};

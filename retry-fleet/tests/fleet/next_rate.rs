@@ -88,7 +88,7 @@ impl Case {
         }
         let step = Some(Step { version, now: NOW, elapsed, accepted, rejected, state });
         one.answered(now, members[members.len() - 1], LimitReply { version, cut, rate, satisfied: 0, waiting, step });
-        assert_eq!(one.member.next_call_at(), crate::support::at(now), "the rate is posted immediately");
+        assert_eq!(one.member.next_call_at(), crate::millis::at(now), "the rate is posted immediately");
         let posted = one.call(now).posted.unwrap();
         assert_eq!(one.call(now).posted, None, "it is posted once");
         posted

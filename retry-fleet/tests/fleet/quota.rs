@@ -1,6 +1,8 @@
 //! What the processes of a fleet learn from each other.
 
-use crate::support::{Process, Random, at};
+use crate::millis::at;
+use crate::random::Random;
+use crate::support::Process;
 use retry_core::RetryErrorType::{Other, Timeout};
 use retry_core::RetryQuota;
 use retry_core::quota::QuotaMode;

@@ -1,6 +1,7 @@
 //! What a process reports by events for `tracing`.
 
-use crate::support::{Process, at};
+use crate::millis::at;
+use crate::support::Process;
 use retry_core::quota::EvidenceQuota;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};

@@ -21,8 +21,7 @@ mod prometheus;
 #[cfg(unix)]
 mod promoted;
 mod proxy;
-#[path = "../fleet/support.rs"]
-#[expect(dead_code, reason = "only the random numbers are used here")]
+#[path = "../fleet/random.rs"]
 mod random;
 mod rights;
 #[cfg(feature = "redis1-sentinel")]
