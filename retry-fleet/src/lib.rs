@@ -54,7 +54,7 @@
 //! }
 //! ```
 //!
-//! A service that is ended by SIGTERM, as by Kubernetes or systemd, gets to `leave` only if it handles the signal: the example
+//! Kubernetes and systemd end a service by SIGTERM. To call `leave` then, the program must handle the signal, as the example
 //! `service` of this crate does.
 //!
 //! # What sharing a quota does
@@ -129,7 +129,7 @@
 //! # Features
 //!
 //! `redis1` is on by default: the store in Redis, and the task on tokio (`tokio`). `redis1-cluster` and `redis1-sentinel` add
-//! their connections, `metrics`, `tracing` and `test` what this page says. TLS is a feature of the crate redis, as the docs of
+//! connections to clusters and by sentinels. This page describes `metrics`, `tracing` and `test`. TLS is a feature of the crate redis, as the docs of
 //! `RedisStore` show.
 //!
 //! # Without Redis or without tokio

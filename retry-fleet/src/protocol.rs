@@ -35,7 +35,7 @@ pub struct Call {
     pub line: Option<LineCall>,
     /// The part about the limit, if the process has one.
     pub limit: Option<LimitCall>,
-    /// The last turn of the switch that the process knows. A store that was emptied takes it over.
+    /// The last turn of the switch that the process knows, from which an emptied store restores it.
     pub known_turn: Option<Turn>,
     /// Turns the switch. The store numbers the turn.
     pub turn: Option<Turn>,
@@ -75,12 +75,12 @@ pub struct Turn {
     pub reason: String,
 }
 
-/// The knowledge of quotas by evidence about retries, in thousandths of a retry.
+/// What quotas by evidence have learned about retries. Amounts are in thousandths of a retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
     /// The amount that was spent on retries and not refunded. Below zero if successes have refunded more.
     pub missing: i64,
-    /// The amount that may be missing.
+    /// The capacity: the largest amount that can be spent without a refund.
     pub capacity: u64,
     /// The time since the latest timeout of an attempt, if there was one.
     pub timeout_age: Option<Duration>,
@@ -109,8 +109,8 @@ impl From<Knowledge> for QuotaKnowledge {
 pub struct LineCall {
     /// The number of operations that wait and may be sent.
     pub waiting: u32,
-    /// The total number of sends that successes have allowed while operations of other processes waited, and that none of this process
-    /// used.
+    /// The total number of sends that this process has given to others. Its successes allowed them while operations of other processes
+    /// waited, and none of its own operations used them.
     pub spare: u64,
 }
 
@@ -119,7 +119,7 @@ pub struct LineCall {
 pub struct LineReply {
     /// The number of operations to send.
     pub granted: u32,
-    /// Whether operations of a process have waited lately.
+    /// Whether operations of any process waited recently.
     pub is_waiting: bool,
 }
 
@@ -135,8 +135,8 @@ pub struct LimitCall {
     pub rejected: u64,
     /// The rate at which the process would send without the limit, in thousandths of a send per second. `None` if it waits for sends.
     pub demand: Option<u32>,
-    /// The rate of the whole fleet without the store, and the estimate, if the process knows one. A store that was emptied
-    /// takes those of the first process that knows them, within its first 40 steps.
+    /// The rate of the whole fleet without the store, and the estimate, if the process knows one. An emptied store
+    /// restores them from the first process that knows them, within its first 40 steps.
     pub known: Option<(f64, f64)>,
     /// The outcome of a step.
     pub posted: Option<Post>,

@@ -32,9 +32,9 @@ pub struct FleetState {
     pub epoch: Option<String>,
     /// The number of processes.
     pub members: u32,
-    /// What all processes have spent on retries and not got back, in retries. 0 if successes have given back more.
+    /// The amount that all processes have spent on retries without a refund, in retries. 0 if successes have refunded more.
     pub missing: f64,
-    /// What may be missing, in retries.
+    /// The capacity: the largest amount that all processes can spend without a refund, in retries.
     pub capacity: f64,
     /// The time since an attempt of any process last timed out.
     pub timeout_age: Option<Duration>,
@@ -55,7 +55,7 @@ pub struct LimitState {
     pub rate: f64,
     /// The estimate of the rate that the server accepts, in sends per second.
     pub estimate: f64,
-    /// What the processes send that do not wait, in sends per second.
+    /// The total rate of the processes that do not wait for sends, in sends per second.
     pub satisfied: f64,
     /// The number of processes that wait for sends.
     pub waiting: u32,
@@ -146,7 +146,7 @@ impl RedisStore {
     /// Replaces the estimate of the limit of a fleet, in sends per second, from which its rate continues. With `None`, the fleet forgets it
     /// and measures the limit again, as after its start. Its processes follow with their next calls.
     ///
-    /// For a limit that was raised or lowered by its service, when you don't want to wait until the fleet has found out.
+    /// Use it after the service has raised or lowered the limit, if you don't want to wait until the fleet has measured the new one.
     ///
     /// Returns whether the store knows a limit of the fleet. Otherwise nothing is changed: there is no state, or its processes have no
     /// limit, or they have just started.
