@@ -125,7 +125,8 @@ impl Member {
     /// Sets the strategy whose sends are limited together with those of the other processes.
     #[must_use]
     pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
-        self.limit = Some(LimitPart::new(strategy, self.answered_at));
+        let random = Random::from_name(&format!("share of {}", self.id));
+        self.limit = Some(LimitPart::new(strategy, random, self.answered_at));
         self
     }
 

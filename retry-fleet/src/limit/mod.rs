@@ -5,6 +5,7 @@ mod step;
 
 use crate::clock::At;
 use crate::protocol::{LimitCall, LimitReply, Post};
+use crate::random::Random;
 use alone::{YOUNG, alone};
 use retry_core::time::Timestamp;
 use retry_limits::{PacedAnswers, PacedStrategy};
@@ -29,6 +30,12 @@ const GROWTH: f64 = 1.25;
 /// The largest factor by which a share above the even one is larger than what the process had or wanted at its last call, and the
 /// fleet's rate than what it knew.
 const FASTEST: f64 = 4.0;
+
+/// The share below which a process sends more rarely than it calls, every 250 ms. Such a share is higher or lower by this part at most
+/// until the next call, at random, so that processes that begin together do not send together for minutes. On 100/s with a burst of
+/// 0.1 s, 100 processes that begin together use 89 % of the limit in place of 75 %. If they begin within 30 s, it is 88 % in place of 91 %.
+const RARE: f64 = 4.0;
+const SHUFFLED: f64 = 0.25;
 
 /// If fewer than this part of the processes are left after a call, some of them have died.
 const LIVING: f64 = 0.9;
@@ -71,6 +78,7 @@ struct Former {
 /// What the process knows about the limit.
 pub(crate) struct LimitPart {
     strategy: Box<dyn Paced + Send + Sync>,
+    random: Random,
     /// The rate of this process. `None` for its own estimate.
     rate: Option<f64>,
     /// The latest rate of the fleet and estimate in a reply.
@@ -102,9 +110,14 @@ pub(crate) struct LimitPart {
 }
 
 impl LimitPart {
-    pub(crate) fn new(strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static,
+        random: Random,
+        now: Timestamp,
+    ) -> Self {
         Self {
             strategy: Box::new(Strategy(strategy)),
+            random,
             rate: None,
             fleet: None,
             is_measured: false,
@@ -213,7 +226,10 @@ impl LimitPart {
             let share = self.share(rate.0, reply, members);
             // The emptied store does not know of all processes yet.
             let most = self.former.map_or(share, |former| former.part * rate.0);
-            self.pace_at(Some(share.min(most)), is_cut, now);
+            let share = share.min(most);
+            self.rate = Some(share);
+            let shuffled = self.shuffled(share);
+            self.strategy.pace_at(Some(shuffled), is_cut, now);
         }
         self.posted.is_some()
     }
@@ -234,6 +250,11 @@ impl LimitPart {
         // Processes that begin to send at the same moment would each take the rest, because none knows of the others yet.
         let used = self.rate.unwrap_or(rate).min(self.demand.unwrap_or(rate));
         share.min(FASTEST * used).max(even).min(rate)
+    }
+
+    /// Returns the rate until the next call, for this share.
+    fn shuffled(&mut self, share: f64) -> f64 {
+        if share < RARE { share * (1.0 + SHUFFLED * (2.0 * self.random.uniform() - 1.0)) } else { share }
     }
 
     /// Returns the rate of this process, in sends per second.

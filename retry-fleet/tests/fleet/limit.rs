@@ -47,6 +47,17 @@ fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
     }
 }
 
+// Rule F52.
+#[test]
+fn processes_with_small_shares_that_begin_together_do_not_send_together_for_long() {
+    for (processes, least) in [(50, 0.88), (100, 0.83)] {
+        let counts = World::new(processes, 100.0).burst(0.1).run(180);
+        let (rejected, fairness, used) = outcome(&counts, 60..180, 100.0);
+        let outcome = format!("{processes} processes: {rejected} rejected, fairness {fairness}, {used} used");
+        assert!(rejected < 0.02 && fairness > 0.98 && used > least, "{outcome}");
+    }
+}
+
 // Rules F8, L11.
 #[test]
 fn a_fleet_that_knows_nothing_finds_the_limit_without_many_rejections() {

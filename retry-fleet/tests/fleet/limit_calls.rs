@@ -132,6 +132,24 @@ fn a_strategy_learns_of_each_cut_once() {
     assert_eq!(one.take_paced(), [(Some(20.0), true)]);
 }
 
+// Rule F52.
+#[test]
+fn a_small_share_varies_from_call_to_call_by_up_to_a_quarter() {
+    for (rate, varies) in [(39.0, true), (40.0, false)] {
+        let (mut one, share) = (One::new(), rate / 10.0);
+        one.take_paced();
+        (0..100).for_each(|_| one.answered(0, 10, of_rate(rate, rate, 10)));
+        assert_eq!(one.member.status().share, Some(share));
+        let rates: Vec<_> = one.take_paced().into_iter().filter_map(|(rate, _)| rate).collect();
+        let (least, most) =
+            rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+        assert!(least >= 0.75 * share && most <= 1.25 * share, "{least} to {most}");
+        assert_eq!((least < 0.8 * share, most > 1.2 * share), (varies, varies), "{least} to {most}");
+        let mean = rates.iter().sum::<f64>() / 100.0;
+        assert!((mean / share - 1.0).abs() < 0.04, "{mean} on average");
+    }
+}
+
 // Rule F39.
 #[test]
 fn a_rate_of_zero_is_none_and_others_are_bounded_by_the_larger_of_rate_and_estimate() {
@@ -140,8 +158,8 @@ fn a_rate_of_zero_is_none_and_others_are_bounded_by_the_larger_of_rate_and_estim
     one.take_paced();
     one.answered(0, 10, of_rate(0.0, 5.0, 10));
     assert_eq!((one.take_paced(), one.member.status().rate), (vec![], Some(1e12)));
-    one.answered(0, 10, of_rate(0.5, 5.0, 10));
-    assert_eq!((one.take_paced(), one.member.status().rate), (vec![(Some(0.05), false)], Some(0.5)));
+    one.answered(0, 10, of_rate(50.0, 500.0, 10));
+    assert_eq!((one.take_paced(), one.member.status().rate), (vec![(Some(5.0), false)], Some(50.0)));
 
     for (rate, estimate) in [(100.0, 200.0), (200.0, 100.0)] {
         for (told, bounded, without_the_store) in [
@@ -215,9 +233,9 @@ fn until_all_are_back_after_a_store_was_away_none_gets_a_larger_part() {
     one.answered(1_500, 5, of_rate(400.0, 400.0, 5));
     one.assert_share(40.0, "another rate");
     // In a large fleet, one and a half intervals are longer.
-    for (silence, expected) in [(2_999, 4.0), (3_000, 2.0)] {
-        let mut one = One::joined(4_000, of_rate(8_000.0, 8_000.0, 4_000));
-        one.answered(silence, 2_000, of_rate(8_000.0, 8_000.0, 2_000));
+    for (silence, expected) in [(2_999, 20.0), (3_000, 10.0)] {
+        let mut one = One::joined(4_000, of_rate(40_000.0, 40_000.0, 4_000));
+        one.answered(silence, 2_000, of_rate(40_000.0, 40_000.0, 2_000));
         one.assert_share(expected, &format!("{silence} ms"));
     }
     // What was not measured is no part to keep.
