@@ -4,6 +4,8 @@
 //! for it: half a send for each fast success, and one at a time where nothing else is sent. Retries are background traffic, which uses
 //! what the foreground leaves, as in RFC 6817 (LEDBAT).
 
+use super::latency::Latency;
+use super::outage::Outage;
 use super::token::{Nanos, Ticket};
 use crate::limit::Ready;
 use crate::support::outage_events::KeptName;
@@ -19,18 +21,6 @@ const SEND: u32 = 2;
 /// The most credit that is kept while no operation waits, or after a failure: less than a send. So each failure needs a new fast success
 /// before a send follows.
 const KEPT_CREDIT: u32 = 1;
-
-/// The part of the timeout of an attempt below which an answer is fast. A queue of this length is worked off before attempts time
-/// out.
-const FAST_PART_OF_TIMEOUT: f64 = 0.15;
-/// The multiple of the least latency below which an answer is fast in any case: without it, nothing is fast where the round trip is
-/// a fifth of the timeout.
-const FAST_MULTIPLE: f64 = 1.5;
-/// The same while no timeout is known.
-const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
-/// The most by which the least latency grows from one measurement of a healthy service to the next. If it followed at once, the answers
-/// of a service that is still slow would seem fast.
-const MAX_GROWTH: f64 = 1.5;
 
 /// The wait before the first probe. It doubles with each probe that fails, up to [`MAX_PROBE_WAIT`].
 const FIRST_PROBE_WAIT: Duration = Duration::from_secs(1);
@@ -63,9 +53,6 @@ const MEAN_GAPS: u32 = 8;
 /// The number of first attempts whose gaps and latencies are measured at the start, and after operations have waited.
 const LEARNED: u32 = 16;
 
-/// The number of first attempts without a wait after which an outage is over.
-const CALM: u32 = 16;
-
 /// A time before all others.
 const ORIGIN: Timestamp = Timestamp::from_origin(Duration::ZERO);
 
@@ -90,11 +77,7 @@ pub(super) struct Line {
     /// Whether no first attempt was sent in this outage while an operation waited, as when one call is made after the other.
     is_sequential: bool,
     timeouts: Timeouts,
-    timeout: Option<Duration>,
-    /// The least latency of a healthy service.
-    least: Option<Duration>,
-    /// The least latency since the measurement began.
-    measured: Option<Duration>,
+    latency: Latency,
     last_success: Option<Timestamp>,
     last_first: Option<Timestamp>,
     /// The latest time at which a first attempt was sent, or an operation began to wait while no other did.
@@ -108,31 +91,6 @@ pub(super) struct Line {
     /// Whether an operation has waited since the line was empty.
     has_waited: bool,
     outage: Option<Outage>,
-}
-
-/// A time in which operations wait for the service. It is over when [`CALM`] first attempts were sent after the latest wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outage {
-    pub(super) strategy: Option<KeptName>,
-    pub(super) began: Timestamp,
-    /// The latest time at which a wait has begun or ended; `None` until the next first attempt if an operation has left since.
-    ended: Option<Timestamp>,
-    pub(super) waits: u32,
-    /// The number of waits that ended without an attempt.
-    pub(super) in_vain: u32,
-    /// The number of first attempts since the end of the latest wait, which sets it to zero.
-    calm: u32,
-}
-
-impl Outage {
-    /// Returns the time from the first wait to the end of the latest one.
-    pub(super) fn lasted(&self) -> Duration {
-        self.ended.unwrap_or(self.began).saturating_since(self.began)
-    }
-
-    const fn new(began: Timestamp) -> Self {
-        Self { strategy: None, began, ended: Some(began), waits: 1, in_vain: 0, calm: 0 }
-    }
 }
 
 /// What is kept for the operations of other processes that wait.
@@ -213,9 +171,7 @@ impl Line {
             has_probed: false,
             is_sequential: true,
             timeouts: Timeouts::None,
-            timeout: None,
-            least: None,
-            measured: None,
+            latency: Latency::new(),
             last_success: None,
             last_first: None,
             quiet_since: ORIGIN,
@@ -257,14 +213,10 @@ impl Line {
         if self.learned < LEARNED {
             self.learned += 1;
             if self.learned == LEARNED {
-                self.learn_latency();
+                self.latency.learn();
             }
         }
-        let over = self.outage.take_if(|outage| {
-            outage.ended.get_or_insert(now);
-            outage.calm = outage.calm.saturating_add(1);
-            is_idle && outage.calm >= CALM
-        });
+        let over = self.outage.take_if(|outage| outage.first_sent(now, is_idle));
         self.is_sequential = over.is_some() || self.is_sequential && is_idle;
         if over.is_some() {
             self.grants = Grants::Open;
@@ -276,7 +228,7 @@ impl Line {
     pub(super) fn refused(&mut self, now: Timestamp) -> bool {
         match &mut self.outage {
             Some(outage) => {
-                (outage.waits, outage.ended) = (outage.waits.saturating_add(1), Some(now));
+                outage.wait_began(now);
                 false
             }
             none => {
@@ -289,14 +241,6 @@ impl Line {
     /// Records that a retry is sent.
     pub(super) fn retry_sent(&mut self, now: Timestamp) {
         self.last_send = self.last_send.max(now);
-    }
-
-    /// Takes the least latency of the measurement that ends over.
-    fn learn_latency(&mut self) {
-        self.least = match (self.least, self.measured.take()) {
-            (Some(least), Some(measured)) => Some(measured.min(least.mul_f64(MAX_GROWTH))),
-            (least, measured) => least.or(measured),
-        };
     }
 
     /// Records a failure of an attempt, with the time at which it was sent and its timeout, as far as they are known.
@@ -312,7 +256,7 @@ impl Line {
             before => before,
         };
         self.credit = self.credit.min(KEPT_CREDIT);
-        self.timeout = timeout.or(self.timeout);
+        self.latency.failed(timeout);
     }
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
@@ -320,13 +264,10 @@ impl Line {
         self.forget_peers(now);
         self.grants = Grants::Open;
         // Then the next probe may be due earlier.
-        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || self.least.is_none() || self.is_rare();
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || self.latency.least().is_none() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
-        self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
-        let least = self.least.map_or(latency, |least| least.min(latency));
-        self.least = Some(least);
-        if latency <= self.fast(least) {
+        if self.latency.succeeded(latency) {
             // Timeouts show a server with too much to do, which single sends of many processes keep busy.
             let earned = if self.is_quiet(now) && self.timeouts != Timeouts::Latest { SEND } else { CREDIT };
             self.credit = self.credit.saturating_add(earned);
@@ -347,14 +288,6 @@ impl Line {
     /// Returns the least wait before a probe of a process that makes calls at this rate.
     fn usual_probe_wait(&self) -> Duration {
         self.gap.unwrap_or_default().saturating_mul(GAPS_PER_PROBE).min(RARE_PROBE_WAIT)
-    }
-
-    /// Returns the longest latency of a fast answer.
-    fn fast(&self, least: Duration) -> Duration {
-        match self.timeout {
-            Some(timeout) => timeout.mul_f64(FAST_PART_OF_TIMEOUT).max(least.mul_f64(FAST_MULTIPLE)),
-            None => least.mul_f64(FAST_MULTIPLE_WITHOUT_TIMEOUT),
-        }
     }
 
     /// Adds an operation at the end of the line. The last attempt of an operation is spent on evidence only, and `may_probe` is false.
@@ -385,8 +318,7 @@ impl Line {
     /// Records that an operation waits no longer, and when its wait has ended, if that is known.
     pub(super) fn wait_ended(&mut self, now: Option<Timestamp>, is_in_vain: bool) {
         if let Some(outage) = &mut self.outage {
-            (outage.ended, outage.calm) = (now, 0);
-            outage.in_vain = outage.in_vain.saturating_add(is_in_vain.into());
+            outage.wait_ended(now, is_in_vain);
         }
     }
 
@@ -426,7 +358,7 @@ impl Line {
             return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
         }
         let mut wait = left;
-        let answer = self.least.unwrap_or_default();
+        let answer = self.latency.least().unwrap_or_default();
         if self.prober(|end| end.allows(now, answer)) == Some(index) {
             let at = self.probe_at(now, cold_probe);
             if now >= at {
@@ -451,7 +383,7 @@ impl Line {
         let since_success = self.last_success.map(|at| now.saturating_since(at));
         let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
-        let is_cold = self.least.is_none() && (self.timeouts != Timeouts::None || !cold_probe);
+        let is_cold = self.latency.least().is_none() && (self.timeouts != Timeouts::None || !cold_probe);
         let wait = if is_cold {
             if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
@@ -500,7 +432,7 @@ impl Line {
     /// Sends as many operations as there is credit for.
     fn spend(&mut self, now: Timestamp) -> Vec<Waker> {
         let (mut wakers, before) = (Vec::new(), self.queue.len());
-        let answer = self.least.map(|least| self.fast(least) * 2).unwrap_or_default();
+        let answer = self.latency.longest_fast().unwrap_or_default() * 2;
         while self.credit >= SEND
             && let Some(index) = self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
             && let Some(waiting) = self.take(index)
@@ -579,7 +511,8 @@ impl Line {
             }
             self.credit = self.credit.min(KEPT_CREDIT);
             if self.learned == LEARNED && self.has_waited {
-                (self.learned, self.measured, self.last_first) = (0, None, None);
+                (self.learned, self.last_first) = (0, None);
+                self.latency.measure_again();
             }
             self.has_waited = false;
         }

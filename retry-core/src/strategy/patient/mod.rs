@@ -1,6 +1,8 @@
 //! The recommended strategy: a retry that the quota can't pay for waits for the service.
 
+mod latency;
 mod line;
+mod outage;
 mod peers;
 mod settings;
 mod token;

@@ -1,0 +1,75 @@
+//! Which answers are fast.
+
+use std::time::Duration;
+
+/// The part of the timeout of an attempt below which an answer is fast. A queue of this length is worked off before attempts time
+/// out.
+const FAST_PART_OF_TIMEOUT: f64 = 0.15;
+/// The multiple of the least latency below which an answer is fast in any case: without it, nothing is fast where the round trip is
+/// a fifth of the timeout.
+const FAST_MULTIPLE: f64 = 1.5;
+/// The same while no timeout is known.
+const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
+/// The most by which the least latency grows from one measurement of a healthy service to the next. If it followed at once, the answers
+/// of a service that is still slow would seem fast.
+const MAX_GROWTH: f64 = 1.5;
+
+/// What is known about the latencies of the service.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latency {
+    timeout: Option<Duration>,
+    /// The least latency of a healthy service.
+    least: Option<Duration>,
+    /// The least latency since the measurement began.
+    measured: Option<Duration>,
+}
+
+impl Latency {
+    pub(super) const fn new() -> Self {
+        Self { timeout: None, least: None, measured: None }
+    }
+
+    /// Records the latency of a success. Returns whether it was fast.
+    pub(super) fn succeeded(&mut self, latency: Duration) -> bool {
+        self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
+        let least = self.least.map_or(latency, |least| least.min(latency));
+        self.least = Some(least);
+        latency <= self.fast(least)
+    }
+
+    /// Records the timeout of an attempt that failed, if it is known.
+    pub(super) fn failed(&mut self, timeout: Option<Duration>) {
+        self.timeout = timeout.or(self.timeout);
+    }
+
+    /// Ends the measurement, and takes its least latency over.
+    pub(super) fn learn(&mut self) {
+        self.least = match (self.least, self.measured.take()) {
+            (Some(least), Some(measured)) => Some(measured.min(least.mul_f64(MAX_GROWTH))),
+            (least, measured) => least.or(measured),
+        };
+    }
+
+    /// Begins another measurement.
+    pub(super) const fn measure_again(&mut self) {
+        self.measured = None;
+    }
+
+    /// Returns the least latency of a healthy service. `None` before the first success.
+    pub(super) const fn least(&self) -> Option<Duration> {
+        self.least
+    }
+
+    /// Returns the longest latency of a fast answer. `None` before the first success.
+    pub(super) fn longest_fast(&self) -> Option<Duration> {
+        self.least.map(|least| self.fast(least))
+    }
+
+    /// Returns the longest latency of a fast answer, with this least latency.
+    fn fast(&self, least: Duration) -> Duration {
+        match self.timeout {
+            Some(timeout) => timeout.mul_f64(FAST_PART_OF_TIMEOUT).max(least.mul_f64(FAST_MULTIPLE)),
+            None => least.mul_f64(FAST_MULTIPLE_WITHOUT_TIMEOUT),
+        }
+    }
+}
