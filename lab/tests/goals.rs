@@ -4,7 +4,7 @@
 use lab::aimd;
 use lab::report::quantile_of;
 use lab::scenario::tail::{self, Against, Fault};
-use lab::scenario::{changing, copy, hedges, many, weights, worlds};
+use lab::scenario::{changing, copy, hedges, many, untold, weights, worlds};
 use lab::strategies::Strategy;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
@@ -323,6 +323,18 @@ fn a_time_in_which_everything_is_rejected_loses_nothing_and_costs_few_requests()
     for workers in ["1 worker", "2 workers", "8 workers"] {
         world_goals(&format!("600 per minute, {workers}"), 1.1, 0.07);
     }
+}
+
+#[test]
+fn a_firewall_that_bans_is_learned() {
+    let world = untold::worlds().into_iter().find(|world| world.name.starts_with("firewall")).expect("it is there");
+    let strategies = untold::strategies(21, &world);
+    let paced = strategies.iter().find(|strategy| strategy.name() == "paced").expect("it is there");
+    let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| untold::run(&world, paced, seed)).collect();
+    let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
+    at_most("time / ideal", over(5, |seed| of(seed).time.as_secs_f64() / world.ideal_s), 2.8);
+    at_most("rejected", over(5, |seed| share(of(seed).rejected, of(seed).requests)), 0.3);
+    at_most("failed", over(5, |seed| share(of(seed).failed, 1)), 0.0);
 }
 
 #[test]

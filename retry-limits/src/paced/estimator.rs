@@ -257,9 +257,14 @@ impl GoodputEstimator {
         self.rejected_in_a_row >= CLOSED_BY
     }
 
+    /// Returns the time of the first of these rejections, if only single probes are sent.
+    pub(super) fn closed_since(&self) -> Option<Timestamp> {
+        self.is_closed().then_some(self.rejected_since)
+    }
+
     /// Returns whether the server has only rejected requests, for longer than a limit for each second takes to recover. Such a server
     /// was closed: that time is no measurement, and a burst may be saved up.
-    fn was_closed(&self, now: Timestamp) -> bool {
+    pub(super) fn was_closed(&self, now: Timestamp) -> bool {
         let silence = seconds(self.rejected_since, now);
         silence > WINDOW && silence * self.estimate > f64::from(self.tuning.measured.1)
     }

@@ -2,6 +2,7 @@
 
 mod accepted_counters;
 mod answered;
+mod closings;
 mod estimator;
 mod fallen;
 mod hold;

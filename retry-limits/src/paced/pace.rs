@@ -1,6 +1,7 @@
 //! The limit on sends that follows the estimate.
 
 use super::answered::Answered;
+use super::closings::Closings;
 use super::estimator::{Doubt, Told};
 use super::fallen::Fallen;
 use super::hold::Hold;
@@ -73,6 +74,7 @@ pub(super) struct Pace<U> {
     reports: Reports,
     answered: Answered,
     fallen: Fallen,
+    closings: Closings,
     hurry: Hurry,
     latest: Latest,
     /// Used with weights only.
@@ -97,6 +99,7 @@ impl<U: Unit> Pace<U> {
             reports: Reports::new(now),
             answered: Answered::none(now),
             fallen: Fallen::new(now),
+            closings: Closings::NONE,
             hurry: Hurry::No,
             latest: Latest::new(now),
             scale: Scale::new(),
@@ -113,17 +116,22 @@ impl<U: Unit> Pace<U> {
 
     /// Counts accepted requests.
     pub(super) fn accept(&mut self, now: Timestamp, requests: u32) {
-        self.answers.accepted += u64::from(requests);
-        self.learn(now, requests);
+        self.learn(now, requests, u64::from(requests));
     }
 
     #[inline]
-    fn learn(&mut self, now: Timestamp, requests: u32) {
+    fn learn(&mut self, now: Timestamp, sends: u32, requests: u64) {
         if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
-        self.hurry.accept(now, requests);
-        self.estimator.accept(now, requests);
+        if let Some(begin) = self.estimator.closed_since()
+            && self.estimator.was_closed(now)
+        {
+            self.closings.add(begin, now, self.answers.accepted);
+        }
+        self.answers.accepted += requests;
+        self.hurry.accept(now, sends);
+        self.estimator.accept(now, sends);
     }
 
     /// Records that an operation joined others that wait for this many sends.
@@ -144,6 +152,7 @@ impl<U: Unit> Pace<U> {
         if let Some(factor) = U::get(weight).and_then(|weight| self.scale.meet(weight)) {
             self.estimator.rescale(factor);
             self.fallen.rescale(factor);
+            self.closings.rescale(factor);
             self.rate *= factor;
             self.sends *= factor;
         }
@@ -157,8 +166,7 @@ impl<U: Unit> Pace<U> {
         self.refill(now);
         self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
         let sends = self.scale.accepted(used);
-        self.answers.accepted += 1;
-        self.learn(now, sends);
+        self.learn(now, sends, 1);
     }
 
     /// Returns whether a rejection of an operation is probably not one by the limit of all operations: others were accepted since
@@ -285,7 +293,7 @@ impl<U: Unit> Pace<U> {
         let told = self.estimator.told();
         let best = match (self.imposed, self.estimator.tracked()) {
             (Some(_), _) => self.rate,
-            (None, Some(estimate)) => told.capped(self.rate.max(estimate)),
+            (None, Some(estimate)) => told.capped(self.rate.max(estimate.min(self.closings.most(self.filled)))),
             (None, None) => told.capped(f64::INFINITY),
         };
         let missing = sends - self.sends;
@@ -299,7 +307,11 @@ impl<U: Unit> Pace<U> {
             (None, Some(factor)) if self.is_unlimited() => {
                 told.capped(factor * told.first()).max(self.estimator.rate(now))
             }
-            (None, _) => self.estimator.rate(now),
+            (None, _) => {
+                let rate = self.estimator.rate(now);
+                let probes = self.estimator.closed_since().map(|begin| self.closings.probes(begin, now));
+                probes.map_or(rate, |probes| rate.max(told.capped(probes))).min(self.closings.most(now))
+            }
         }
     }
 
@@ -421,6 +433,7 @@ impl<U: Unit> SendSupply for Pace<U> {
             self.reports.reanchor(anchor);
             self.answered.reanchor(anchor);
             self.fallen.reanchor(anchor);
+            self.closings.reanchor(anchor);
             self.hurry.reanchor(anchor);
             self.filled = self.filled.min(anchor);
             self.waited_at = self.waited_at.min(anchor);

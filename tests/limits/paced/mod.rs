@@ -9,12 +9,14 @@ mod reports;
 mod told;
 
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::time::{Clock, Timestamp};
 use retry_core::{
     Failure, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
     StandardRetryStrategy, Success, retry,
 };
 use retry_limits::{PacedRetryStrategy, PacedRetryToken, Rejections};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -124,6 +126,39 @@ fn a_new_client_whose_limit_others_have_used_up_soon_sends_little() {
         let (before, after) = rates_of(PacedRetryStrategy::new().max_rate(1_000.0));
         assert!(before >= 20.0 && after >= 20.0, "told, {accepted} accepted: {before}, then {after}");
     }
+}
+
+// Rule L67.
+#[test]
+fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less() {
+    // More than 100 requests in 10 s are rejected for 60 s.
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new();
+    let (mut sent, mut banned_until, mut bans, mut accepted) = (VecDeque::new(), clock.now(), 0, 0);
+    let end = clock.now().saturating_add(secs(600));
+    while clock.now() < end {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        while strategy.ready(&mut token, &clock, None).wait().is_some() {
+            clock.advance(millis(10));
+        }
+        let now = clock.now();
+        sent.push_back(now);
+        while sent.front().is_some_and(|first: &Timestamp| now.saturating_since(*first) > secs(10)) {
+            sent.pop_front();
+        }
+        if now >= banned_until && sent.len() > 100 {
+            banned_until = now.saturating_add(secs(60));
+            bans += 1;
+        }
+        if now < banned_until {
+            drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+        } else {
+            accepted += 1;
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        }
+        clock.advance(millis(1));
+    }
+    assert!(bans <= 5 && accepted >= 2_500, "{bans} bans, {accepted} accepted");
 }
 
 // Rule L6.
