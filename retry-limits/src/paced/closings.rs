@@ -44,8 +44,13 @@ struct Closing {
 impl Closings {
     pub(super) const NONE: Self = Self { last: None, most: f64::INFINITY };
 
+    /// Returns whether there was none.
+    #[inline]
+    pub(super) const fn is_none(&self) -> bool {
+        self.last.is_none()
+    }
+
     /// Records a closing that is over, and the number of requests that were accepted before it, in all.
-    #[cold]
     pub(super) fn add(&mut self, begin: Timestamp, end: Timestamp, accepted: u64) {
         let length = seconds(begin, end);
         if let Some(last) = self.last {
@@ -67,19 +72,12 @@ impl Closings {
     }
 
     /// Returns the highest rate, in sends per second.
-    #[inline]
     pub(super) fn most(&self, now: Timestamp) -> f64 {
-        if self.most.is_infinite() { self.most } else { self.grown(now) }
-    }
-
-    #[cold]
-    fn grown(&self, now: Timestamp) -> f64 {
         self.last.map_or(self.most, |last| self.most * (seconds(last.end, now) / (DOUBLES * last.length)).exp2())
     }
 
     /// Returns the lowest rate of probes in a closing that began at this time, in sends per second. It probably lasts for as long as the
     /// last one.
-    #[cold]
     pub(super) fn probes(&self, begin: Timestamp, now: Timestamp) -> f64 {
         let (from, to) = EXPECTED;
         let expected = self.last.filter(|last| (from..=to).contains(&(seconds(begin, now) / last.length)));

@@ -257,9 +257,9 @@ impl GoodputEstimator {
         self.rejected_in_a_row >= CLOSED_BY
     }
 
-    /// Returns the time of the first of these rejections, if only single probes are sent.
-    pub(super) fn closed_since(&self) -> Option<Timestamp> {
-        self.is_closed().then_some(self.rejected_since)
+    /// Returns the time of the first rejection of those in a row.
+    pub(super) const fn rejected_since(&self) -> Timestamp {
+        self.rejected_since
     }
 
     /// Returns whether the server has only rejected requests, for longer than a limit for each second takes to recover. Such a server

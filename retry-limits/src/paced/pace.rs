@@ -124,14 +124,20 @@ impl<U: Unit> Pace<U> {
         if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
-        if let Some(begin) = self.estimator.closed_since()
-            && self.estimator.was_closed(now)
-        {
-            self.closings.add(begin, now, self.answers.accepted);
+        if self.estimator.is_closed() {
+            self.reopen(now);
         }
         self.answers.accepted += requests;
         self.hurry.accept(now, sends);
         self.estimator.accept(now, sends);
+    }
+
+    /// Records a closing that is over, if there was one.
+    #[cold]
+    fn reopen(&mut self, now: Timestamp) {
+        if self.estimator.was_closed(now) {
+            self.closings.add(self.estimator.rejected_since(), now, self.answers.accepted);
+        }
     }
 
     /// Records that an operation joined others that wait for this many sends.
@@ -307,12 +313,19 @@ impl<U: Unit> Pace<U> {
             (None, Some(factor)) if self.is_unlimited() => {
                 told.capped(factor * told.first()).max(self.estimator.rate(now))
             }
-            (None, _) => {
-                let rate = self.estimator.rate(now);
-                let probes = self.estimator.closed_since().map(|begin| self.closings.probes(begin, now));
-                probes.map_or(rate, |probes| rate.max(told.capped(probes))).min(self.closings.most(now))
-            }
+            (None, _) if self.closings.is_none() => self.estimator.rate(now),
+            (None, _) => self.rate_after_closings(now),
         }
+    }
+
+    #[cold]
+    fn rate_after_closings(&self, now: Timestamp) -> f64 {
+        let mut rate = self.estimator.rate(now);
+        if self.estimator.is_closed() {
+            let probes = self.closings.probes(self.estimator.rejected_since(), now);
+            rate = rate.max(self.estimator.told().capped(probes));
+        }
+        rate.min(self.closings.most(now))
     }
 
     /// Returns how many unused sends are saved up.
