@@ -21,7 +21,7 @@
 //!
 //! A service that answers users rarely needs a limit: [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) retries little when
 //! much fails. A job that copies a million objects sends as fast as it can, so the server throttles it. With a limiter it sends at
-//! the rate that the server accepts, and loses nothing. The effect on a bulk copy:
+//! the rate that the server accepts, and loses nothing to throttling. The effect on a bulk copy:
 //!
 #![doc = include_str!("../docs/copy.svg")]
 //!

@@ -3,46 +3,60 @@
 use super::estimator::seconds;
 use retry_core::time::Timestamp;
 
-/// The lowest number of requests between two closings. It is as many as make a measurement.
-const LEAST: u64 = 16;
-/// The highest rate after the second closing, as a multiple of what the server accepted from the end of the first one to that of the
+/// The lowest number of requests that were accepted between two closings, by which the second one is evaluated. It is the size of a
+/// measurement.
+const MIN_REQUESTS: u64 = 16;
+/// The number of requests accepted between two closings up to which they are one: late answers of requests that were sent before.
+const LATE_ANSWERS: u64 = 2;
+/// The time between two closings after which the first one is forgotten, as a multiple of its length. The cap has quadrupled by then, and
+/// the time may be a pause between two jobs, in which little was sent.
+const FORGOTTEN_AFTER: f64 = 10.0;
+/// The cap after the second closing, as a multiple of what the server accepted from the end of the first one to that of the
 /// second one. A limit per minute is used up in a fifth of the minute. With 3, five such limits take 1.14 times the ideal time in place
 /// of 1.10. With 7, the rate is too high for the firewall of the lab, which bans for six times as long as it counts: 3.75 times in place
 /// of 2.44.
-const OPEN: f64 = 5.0;
+const CAP_FACTOR: f64 = 5.0;
 /// What a further closing leaves of the rate before it. With 0.7, these five limits take 1.11 times the ideal time.
 const CUT: f64 = 0.75;
-/// The time in which the highest rate doubles, as a multiple of the last closing. After a cut, it returns within two closings, so they
+/// The time in which the cap doubles, as a multiple of the last closing. After a cut, it returns within two closings, so they
 /// last for a third of the time. With 3, that firewall bans once more: 3.2 times the ideal time in place of 2.44.
-const DOUBLES: f64 = 5.0;
-/// The part of the highest rate from which on it limits the client.
-const LIMITED: f64 = 0.5;
-/// The number of probes in the time of the last closing, and the parts of it from which and up to which that many are sent. Without them,
-/// the end is noticed up to a third late, and the five limits take 1.12 times the ideal time.
+const DOUBLING_LENGTHS: f64 = 5.0;
+/// The part of the cap from which on it limits the client.
+const LIMITED_PART: f64 = 0.5;
+/// The number of probes in the time of the last closing, and the parts of it from which and up to which probes are that frequent. Without
+/// them, the end is noticed up to a third late, and the five limits take 1.12 times the ideal time.
 const PROBES: f64 = 16.0;
-const EXPECTED: (f64, f64) = (0.7, 1.1);
+const PROBED_PARTS: (f64, f64) = (0.7, 1.1);
 
-/// The closings of a server, the times in which it rejected everything.
+/// The closings of a server, the times in which it rejected everything without a hint.
 ///
-/// A limit for a long window and a ban for too many requests look alike at first. A window is also used up if less is sent, as long as
-/// that is done before its end. So the second closing sets a highest rate, which each further one cuts.
+/// At first, a limit for a long window and a ban for too many requests look alike. A window is used up at a lower rate as well, if that
+/// rate needs less time than the window. So the second closing caps the rate, and each further one lowers the cap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closings {
     last: Option<Closing>,
     /// The highest rate at the end of the last closing, in sends per second, or infinity.
-    most: f64,
+    cap: f64,
+    /// The sends that were accepted since the last closing.
+    sends: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Closing {
+    begin: Timestamp,
     end: Timestamp,
-    length: f64,
-    /// The number of requests that were accepted before it, in all.
+    /// The number of requests that were accepted up to its end, in all.
     accepted: u64,
 }
 
+impl Closing {
+    fn length(&self) -> f64 {
+        seconds(self.begin, self.end)
+    }
+}
+
 impl Closings {
-    pub(super) const NONE: Self = Self { last: None, most: f64::INFINITY };
+    pub(super) const NONE: Self = Self { last: None, cap: f64::INFINITY, sends: 0.0 };
 
     /// Returns whether there was none.
     #[inline]
@@ -50,49 +64,66 @@ impl Closings {
         self.last.is_none()
     }
 
+    /// Counts accepted sends.
+    #[inline]
+    pub(super) fn accept(&mut self, sends: u32) {
+        if self.last.is_some() {
+            self.sends += f64::from(sends);
+        }
+    }
+
     /// Records a closing that is over, and the number of requests that were accepted before it, in all.
     pub(super) fn add(&mut self, begin: Timestamp, end: Timestamp, accepted: u64) {
-        let length = seconds(begin, end);
-        if let Some(last) = self.last {
+        let closing = Closing { begin, end, accepted };
+        if let Some(last) = &mut self.last {
             let requests = accepted.saturating_sub(last.accepted);
-            if requests < LEAST {
+            if requests <= LATE_ANSWERS {
+                (last.end, last.accepted) = (end, accepted);
                 return;
             }
-            #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-            let requests = requests as f64;
-            let open = seconds(last.end, begin);
-            let before = requests / open.max(1e-3);
-            let is_limited = before > LIMITED * self.most(begin);
-            self.most = OPEN * requests / (open + length);
-            if is_limited {
-                self.most = self.most.min(CUT * before);
+            if requests < MIN_REQUESTS {
+                return;
+            }
+            let (open, length) = (seconds(last.end, begin), closing.length());
+            if open > FORGOTTEN_AFTER * last.length() {
+                self.cap = f64::INFINITY;
+            } else {
+                let before = self.sends / open.max(1e-3);
+                let is_limited = before > LIMITED_PART * self.cap(begin);
+                self.cap = CAP_FACTOR * self.sends / (open + length);
+                if is_limited {
+                    self.cap = self.cap.min(CUT * before);
+                }
             }
         }
-        self.last = Some(Closing { end, length, accepted });
+        (self.last, self.sends) = (Some(closing), 0.0);
     }
 
     /// Returns the highest rate, in sends per second.
-    pub(super) fn most(&self, now: Timestamp) -> f64 {
-        self.last.map_or(self.most, |last| self.most * (seconds(last.end, now) / (DOUBLES * last.length)).exp2())
+    pub(super) fn cap(&self, now: Timestamp) -> f64 {
+        let doublings = |last: Closing| seconds(last.end, now) / (DOUBLING_LENGTHS * last.length());
+        self.last.map_or(self.cap, |last| self.cap * doublings(last).exp2())
     }
 
     /// Returns the lowest rate of probes in a closing that began at this time, in sends per second. It probably lasts for as long as the
     /// last one.
     pub(super) fn probes(&self, begin: Timestamp, now: Timestamp) -> f64 {
-        let (from, to) = EXPECTED;
-        let expected = self.last.filter(|last| (from..=to).contains(&(seconds(begin, now) / last.length)));
-        expected.map_or(0.0, |last| PROBES / last.length)
+        let (from, to) = PROBED_PARTS;
+        let expected = self.last.filter(|last| (from..=to).contains(&(seconds(begin, now) / last.length())));
+        expected.map_or(0.0, |last| PROBES / last.length())
     }
 
-    /// Changes the unit: multiplies the rate by this factor.
+    /// Changes the unit: multiplies the numbers of sends by this factor.
     pub(super) fn rescale(&mut self, factor: f64) {
-        self.most *= factor;
+        self.cap *= factor;
+        self.sends *= factor;
     }
 
     /// Continues from an earlier time, because the clock was set back.
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         if let Some(last) = &mut self.last {
-            last.end = last.end.min(now);
+            let by = last.end.saturating_since(now);
+            (last.begin, last.end) = (last.begin.saturating_sub(by), last.end.min(now));
         }
     }
 }
@@ -107,12 +138,18 @@ mod tests {
         Timestamp::from_origin(Duration::from_secs(1_000 + secs))
     }
 
+    /// Records that so many requests were accepted, the last ones before this closing, each of which took so many sends.
+    fn add(closings: &mut Closings, (begin, end): (u64, u64), accepted: u64, sends: u32) {
+        closings.accept(sends);
+        closings.add(at(begin), at(end), accepted);
+    }
+
     /// Returns the closings of a server that accepts 100 requests in 10 s, and then closes for 40 s.
     fn closed_twice() -> Closings {
         let mut closings = Closings::NONE;
-        closings.add(at(0), at(40), 100);
-        assert!(closings.most(at(40)).is_infinite(), "it may have been something else");
-        closings.add(at(50), at(90), 200);
+        add(&mut closings, (0, 40), 100, 100);
+        assert!(closings.cap(at(40)).is_infinite(), "it may have been something else");
+        add(&mut closings, (50, 90), 200, 100);
         closings
     }
 
@@ -123,32 +160,55 @@ mod tests {
 
     // Rule L67.
     #[test]
-    fn the_second_closing_limits_the_rate_which_doubles_in_five_closings() {
+    fn the_second_closing_caps_the_rate_which_doubles_in_five_closings() {
         let closings = closed_twice();
-        assert_near(closings.most(at(90)), 5.0 * 100.0 / 50.0);
-        assert_near(closings.most(at(290)), 20.0);
+        assert_near(closings.cap(at(90)), 5.0 * 100.0 / 50.0);
+        assert_near(closings.cap(at(290)), 20.0);
     }
 
-    // Rule L67.
+    // Rule L69.
     #[test]
     fn a_further_closing_cuts_a_rate_that_was_limited() {
-        // 300 requests in 30 s are 10 per second: the highest rate was 10 to 11.
+        // 300 requests in 30 s are 10 per second: the cap was 10 to 11.
         let mut limited = closed_twice();
-        limited.add(at(120), at(130), 500);
-        assert_near(limited.most(at(130)), 0.75 * 10.0);
+        add(&mut limited, (120, 130), 500, 300);
+        assert_near(limited.cap(at(130)), 0.75 * 10.0);
         // 4 per second are less than half of it.
         let mut unlimited = closed_twice();
-        unlimited.add(at(120), at(130), 320);
-        assert_near(unlimited.most(at(130)), 5.0 * 120.0 / 40.0);
+        add(&mut unlimited, (120, 130), 320, 120);
+        assert_near(unlimited.cap(at(130)), 5.0 * 120.0 / 40.0);
     }
 
+    // Rule L69.
     #[test]
-    fn a_few_accepted_requests_do_not_separate_closings() {
+    fn a_closing_is_forgotten_after_ten_times_its_length() {
         let mut closings = closed_twice();
-        closings.add(at(100), at(140), 215);
-        assert_near(closings.most(at(90)), 10.0);
-        closings.add(at(150), at(190), 216);
-        assert_near(closings.most(at(190)), 0.8);
+        add(&mut closings, (90 + 400, 530), 300, 100);
+        assert_near(closings.cap(at(530)), 5.0 * 100.0 / 440.0);
+        // As if it were the first one.
+        add(&mut closings, (530 + 401, 971), 400, 100);
+        assert!(closings.cap(at(971)).is_infinite());
+        add(&mut closings, (981, 1_021), 500, 100);
+        assert_near(closings.cap(at(1_021)), 10.0);
+    }
+
+    // Rules L67, L69.
+    #[test]
+    fn a_late_answer_does_not_separate_closings_and_few_accepted_requests_are_no_measurement() {
+        let mut late = closed_twice();
+        late.accept(2);
+        late.add(at(91), at(130), 202);
+        // Until 130, 80 s after its begin, so the cap doubles in 400 s.
+        assert_near(late.cap(at(130)), 10.0);
+        assert_near(late.cap(at(530)), 20.0);
+        assert_near(late.probes(at(1_000), at(1_055)), 0.0);
+        assert_near(late.probes(at(1_000), at(1_056)), 0.2);
+
+        let mut few = closed_twice();
+        add(&mut few, (100, 140), 215, 15);
+        assert_near(few.cap(at(90)), 10.0);
+        add(&mut few, (150, 190), 216, 1);
+        assert_near(few.cap(at(190)), 0.8);
     }
 
     // Rule L68.
@@ -162,11 +222,15 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_changes_with_the_unit_and_its_growth_with_the_clock() {
+    fn the_cap_changes_with_the_unit_and_its_growth_with_the_clock() {
         let mut closings = closed_twice();
+        closings.accept(150);
         closings.rescale(2.0);
-        assert_near(closings.most(at(90)), 20.0);
+        assert_near(closings.cap(at(90)), 20.0);
         closings.reanchor(at(0));
-        assert_near(closings.most(at(200)), 40.0);
+        assert_near(closings.cap(at(200)), 40.0);
+        // 300 sends of the new unit in 40 s.
+        closings.add(at(30), at(40), 300);
+        assert_near(closings.cap(at(40)), 5.0 * 300.0 / 40.0);
     }
 }

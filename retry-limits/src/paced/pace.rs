@@ -128,6 +128,7 @@ impl<U: Unit> Pace<U> {
             self.reopen(now);
         }
         self.answers.accepted += requests;
+        self.closings.accept(sends);
         self.hurry.accept(now, sends);
         self.estimator.accept(now, sends);
     }
@@ -299,7 +300,7 @@ impl<U: Unit> Pace<U> {
         let told = self.estimator.told();
         let best = match (self.imposed, self.estimator.tracked()) {
             (Some(_), _) => self.rate,
-            (None, Some(estimate)) => told.capped(self.rate.max(estimate.min(self.closings.most(self.filled)))),
+            (None, Some(estimate)) => told.capped(self.rate.max(estimate.min(self.closings.cap(self.filled)))),
             (None, None) => told.capped(f64::INFINITY),
         };
         let missing = sends - self.sends;
@@ -325,7 +326,7 @@ impl<U: Unit> Pace<U> {
             let probes = self.closings.probes(self.estimator.rejected_since(), now);
             rate = rate.max(self.estimator.told().capped(probes));
         }
-        rate.min(self.closings.most(now))
+        rate.min(self.closings.cap(now))
     }
 
     /// Returns how many unused sends are saved up.

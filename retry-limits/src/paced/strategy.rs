@@ -15,8 +15,11 @@ use std::time::Duration;
 /// The [standard strategy](StandardRetryStrategy) with a limiter that finds the rate that the server accepts, and sends at
 /// that rate.
 ///
-/// Use it for jobs against a rate limit: it loses nothing, wastes few requests, and takes little longer than the limit
-/// allows. [`AdaptiveRetryStrategy`](retry_core::AdaptiveRetryStrategy) does the same with the arithmetic of the AWS SDKs, which
+/// Use it for jobs against a rate limit: it loses nothing to throttling, wastes few requests, and takes little longer than the limit
+/// allows. It does not wait for a service that is down, as a [`PatientRetryStrategy`](retry_core::PatientRetryStrategy) does: an outage ends the operations
+/// whose attempts are used up. If the server answers an outage by 5xx statuses, [`Rejections::ServerErrors`] counts them separately as well.
+///
+/// [`AdaptiveRetryStrategy`](retry_core::AdaptiveRetryStrategy) does the same with the arithmetic of the AWS SDKs, which
 /// finds the limit more slowly. `docs/choosing.md` in the repository compares them.
 ///
 /// Create one static for each limit: if reads and writes have separate limits, one for each of them.

@@ -128,13 +128,16 @@ fn a_new_client_whose_limit_others_have_used_up_soon_sends_little() {
     }
 }
 
-// Rule L67.
+// Rules L67, L68.
 #[test]
-fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less() {
+fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_looks_for_the_end() {
     // More than 100 requests in 10 s are rejected for 60 s.
     let clock = ByHand::at(secs(1000));
     let strategy = PacedRetryStrategy::new();
     let (mut sent, mut banned_until, mut bans, mut accepted) = (VecDeque::new(), clock.now(), 0, 0);
+    // The longest time between two probes in the last 15 s of a ban, once the length of one is known.
+    let mut gap = Duration::ZERO;
+    let mut previous = clock.now();
     let end = clock.now().saturating_add(secs(600));
     while clock.now() < end {
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
@@ -150,6 +153,11 @@ fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less() {
             banned_until = now.saturating_add(secs(60));
             bans += 1;
         }
+        let left = banned_until.saturating_since(previous);
+        if bans >= 3 && Duration::ZERO < left && left <= secs(15) {
+            gap = gap.max(now.saturating_since(previous));
+        }
+        previous = now;
         if now < banned_until {
             drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
         } else {
@@ -159,6 +167,8 @@ fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less() {
         clock.advance(millis(1));
     }
     assert!(bans <= 5 && accepted >= 2_500, "{bans} bans, {accepted} accepted");
+    // 16 in a minute.
+    assert!(Duration::ZERO < gap && gap <= secs(5), "{gap:?} between two probes");
 }
 
 // Rule L6.
