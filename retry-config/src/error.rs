@@ -22,7 +22,7 @@ use std::path::PathBuf;
 ///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
 /// file "settings.toml": the section store is missing: did you mean stor? The file has cache, stor
-/// file "settings.toml": unknown key store.max_time: expected in code, for each function, as in
+/// file "settings.toml": unknown key store.max_time: set it in code, for each function, as in
 ///     `#[retryable(max_time = "30s")]`
 /// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota of the strategy
 ///     is not a TokenBucket
@@ -58,7 +58,7 @@ pub(super) enum Problem {
     Foreign {
         key: String,
         /// What to write instead.
-        expected: &'static str,
+        advice: String,
     },
     /// A value in the place of a group of keys.
     NoGroup {
@@ -140,7 +140,7 @@ impl Problem {
             Self::Unknown { key, suggestion: None, expected } => {
                 write!(f, "unknown key {}: expected one of {expected}", full(key))
             }
-            Self::Foreign { key, expected } => write!(f, "unknown key {}: expected {expected}", full(key)),
+            Self::Foreign { key, advice } => write!(f, "unknown key {}: {advice}", full(key)),
             Self::NoGroup { group, value, keys } => {
                 let group = full(group);
                 let group = if group.is_empty() { "settings" } else { &group };

@@ -1,8 +1,9 @@
 //! The names of keys and groups in a file.
 
 use super::error::{Problem, join};
+use super::foreign::Instead;
 use super::keys::{KEYS, Key};
-use super::{foreign, suggest};
+use super::suggest;
 
 /// Returns the key with this path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
@@ -28,8 +29,11 @@ pub(super) fn names_in(group: &str) -> Vec<&'static str> {
 /// Returns the error of an unknown key of a group, with the key that was probably meant.
 pub(super) fn unknown(group: &str, name: &str) -> Problem {
     let (key, limit) = (join(group, name), suggest::limit(name));
-    if let Some(expected) = foreign::expected_for(&key) {
-        return Problem::Foreign { key, expected };
+    if let Some(instead) = Instead::of(&key) {
+        let write = |path: &str, value: Option<&str>| {
+            value.map_or_else(|| path.to_owned(), |value| format!("{path} = {value:?}"))
+        };
+        return Problem::Foreign { advice: instead.advice(write), key };
     }
     let in_group = suggest::most_similar(name, names_in(group), limit).map(|name| join(group, name));
     let elsewhere = || {

@@ -1,9 +1,10 @@
 //! Environment variables with a prefix that the program chooses.
 
 use super::error::Problem;
+use super::foreign::Instead;
 use super::keys::KEYS;
 use super::reader::Reader;
-use super::{ConfigError, ConfigSource, RetryConfig, foreign, suggest};
+use super::{ConfigError, ConfigSource, RetryConfig, suggest};
 use std::env;
 use std::ffi::OsString;
 
@@ -80,8 +81,12 @@ fn variable(key: &str) -> String {
 
 fn unknown(prefix: &str, rest: &str) -> Problem {
     let unknown = format!("{prefix}{rest}");
-    if let Some(expected) = foreign::expected_for(&rest.to_ascii_lowercase()) {
-        return Problem::Foreign { key: unknown, expected };
+    if let Some(instead) = Instead::of(&rest.to_ascii_lowercase()) {
+        let write = |path: &str, value: Option<&str>| {
+            let value = value.map(|value| format!("={value}")).unwrap_or_default();
+            format!("{prefix}{}{value}", variable(path))
+        };
+        return Problem::Foreign { advice: instead.advice(write), key: unknown };
     }
     let names: Vec<_> = KEYS.iter().map(|key| variable(key.path)).collect();
     let similar = || suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));

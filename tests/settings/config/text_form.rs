@@ -264,27 +264,35 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
 // Rule C17.
 #[test]
 fn a_name_of_something_that_code_sets_is_an_error_that_says_where_to_write_it() {
-    for (json, line) in [
-        (r#"{"max_time": "30s"}"#, "in code, for each function, as in `#[retryable(max_time = \"30s\")]`"),
-        (r#"{"timeout": "30s"}"#, "in code, for each function, as in `#[retryable(max_time = \"30s\")]`"),
-        (r#"{"attempt_timeout": "2s"}"#, "in code, for each function, as in `#[retryable(attempt_timeout = \"2s\")]`"),
-        (r#"{"unlimited_attempts": true}"#, "in code, for each function, as in `#[retryable(unlimited_attempts)]`"),
-        (r#"{"max_wait_for_service": 1}"#, "in code, as in `PatientRetryStrategy::new().max_wait_for_service(..)`"),
-        (r#"{"max_waiting": 1}"#, "in code, as in `PatientRetryStrategy::new().max_waiting(..)`"),
-        (r#"{"strategy": "patient"}"#, "in code, as in `build_on(PatientRetryStrategy::new())`"),
-        (r#"{"max_retries": 3}"#, "max_attempts, which counts the first attempt too"),
-        (r#"{"retries": 3}"#, "max_attempts, which counts the first attempt too"),
-        (r#"{"attempts": 3}"#, "max_attempts"),
-        (r#"{"enabled": false}"#, "mode = \"off\", to switch retries off"),
+    const MAX_TIME: &str = "set it in code, for each function, as in `#[retryable(max_time = \"30s\")]`";
+    let code = |how: &str| (format!("set it in code, {how}"), format!("set it in code, {how}"));
+    let key = |file: &str, variable: &str| (format!("expected {file}"), format!("expected {variable}"));
+    let all_attempts = "max_attempts, which counts the first attempt too";
+    let all_attempts = || key(all_attempts, "STORE_MAX_ATTEMPTS, which counts the first attempt too");
+    for (json, (in_file, in_environment)) in [
+        (r#"{"max_time": "30s"}"#, (MAX_TIME.to_owned(), MAX_TIME.to_owned())),
+        (r#"{"timeout": "30s"}"#, (MAX_TIME.to_owned(), MAX_TIME.to_owned())),
+        (r#"{"attempt_timeout": "2s"}"#, code("for each function, as in `#[retryable(attempt_timeout = \"2s\")]`")),
+        (r#"{"unlimited_attempts": true}"#, code("for each function, as in `#[retryable(unlimited_attempts)]`")),
+        (r#"{"max_wait_for_service": 1}"#, code("as in `PatientRetryStrategy::new().max_wait_for_service(..)`")),
+        (r#"{"max_waiting": 1}"#, code("as in `PatientRetryStrategy::new().max_waiting(..)`")),
+        (r#"{"strategy": "patient"}"#, code("as in `build_on(PatientRetryStrategy::new())`")),
+        (r#"{"max_retries": 3}"#, all_attempts()),
+        (r#"{"retries": 3}"#, all_attempts()),
+        (r#"{"attempts": 3}"#, key("max_attempts", "STORE_MAX_ATTEMPTS")),
+        (
+            r#"{"enabled": false}"#,
+            key("mode = \"off\", to switch retries off", "STORE_MODE=off, to switch retries off"),
+        ),
     ] {
         let name = json.split('"').nth(1).unwrap();
-        assert_eq!(error(json), format!("unknown key {name}: expected {line}"));
+        assert_eq!(error(json), format!("unknown key {name}: {in_file}"));
         let variable = format!("STORE_{}", name.to_ascii_uppercase());
         let found = RetryConfig::from_prefixed_variables("STORE_", [(&variable, "1")]).unwrap_err();
         assert_eq!(
             (found.to_string(), found.key()),
             (
-                format!("environment variable {variable}: unknown key {variable}: expected {line}"),
+                format!("environment variable {variable}: unknown key {variable}: {in_environment}"),
                 Some(variable.clone())
             )
         );
