@@ -31,11 +31,11 @@ const GROWTH: f64 = 1.25;
 /// fleet's rate than what it knew.
 const FASTEST: f64 = 4.0;
 
-/// The share below which a process sends more rarely than it calls, every 250 ms. Such a share is higher or lower by this part at most
-/// until the next call, at random, so that processes that begin together do not send together for minutes. On 100/s with a burst of
+/// The share below which a process sends more rarely than it calls, every 250 ms. Until the next call, such a share is higher or lower by up to
+/// [`VARIATION`], at random, so that processes that begin together do not send together for minutes. On 100/s with a burst of
 /// 0.1 s, 100 processes that begin together use 89 % of the limit in place of 75 %. If they begin within 30 s, it is 88 % in place of 91 %.
-const RARE: f64 = 4.0;
-const SHUFFLED: f64 = 0.25;
+const SMALL_SHARE: f64 = 4.0;
+const VARIATION: f64 = 0.25;
 
 /// If fewer than this part of the processes are left after a call, some of them have died.
 const LIVING: f64 = 0.9;
@@ -228,8 +228,8 @@ impl LimitPart {
             let most = self.former.map_or(share, |former| former.part * rate.0);
             let share = share.min(most);
             self.rate = Some(share);
-            let shuffled = self.shuffled(share);
-            self.strategy.pace_at(Some(shuffled), is_cut, now);
+            let rate = self.varied(share);
+            self.strategy.pace_at(Some(rate), is_cut, now);
         }
         self.posted.is_some()
     }
@@ -253,8 +253,8 @@ impl LimitPart {
     }
 
     /// Returns the rate until the next call, for this share.
-    fn shuffled(&mut self, share: f64) -> f64 {
-        if share < RARE { share * (1.0 + SHUFFLED * (2.0 * self.random.uniform() - 1.0)) } else { share }
+    fn varied(&mut self, share: f64) -> f64 {
+        if share < SMALL_SHARE { share * (1.0 + VARIATION * (2.0 * self.random.uniform() - 1.0)) } else { share }
     }
 
     /// Returns the rate of this process, in sends per second.

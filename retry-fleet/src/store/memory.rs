@@ -43,6 +43,9 @@ const MOST_KNOWN: i64 = 1 << 34;
 pub struct MemoryStore {
     state: Option<State>,
     switch: Option<(String, u64)>,
+    /// The fleet that called it as a [`Store`](super::Store).
+    #[cfg(feature = "tokio")]
+    fleet: Option<String>,
 }
 
 /// What the store knows of a fleet.
@@ -159,12 +162,19 @@ impl MemoryStore {
     }
 }
 
-/// The state of one fleet, whatever its name is. Clones of the `Arc` share it.
+/// The state of one fleet, which clones of the `Arc` share. A call of another fleet is an error.
 #[cfg(feature = "tokio")]
 impl super::Store for Arc<Mutex<MemoryStore>> {
-    async fn call(&mut self, _fleet: &str, call: &Call) -> Result<Reply, super::StoreError> {
+    async fn call(&mut self, fleet: &str, call: &Call) -> Result<Reply, super::StoreError> {
         let now = millis(TokioTimer.now().since_origin());
-        Ok(self.lock().unwrap_or_else(PoisonError::into_inner).call(now, call))
+        let mut store = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = store.fleet.get_or_insert_with(|| fleet.to_owned());
+        if known != fleet {
+            return Err(super::StoreError::new(format!(
+                "this `MemoryStore` is that of the fleet {known:?}, not of {fleet:?}: make one for each fleet"
+            )));
+        }
+        Ok(store.call(now, call))
     }
 }
 

@@ -3,8 +3,9 @@
 
 use crate::random::Random;
 use retry_core::{RetryInfo, TimedOut, retry};
-use retry_fleet::Fleet;
+use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
+use retry_fleet::{Fleet, Store, StoreError};
 use retry_limits::PacedRetryStrategy;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,6 +34,17 @@ enum Refused {
 impl From<TimedOut> for Refused {
     fn from(_: TimedOut) -> Self {
         Self::TimedOut
+    }
+}
+
+/// A store whose calls take 3 ms, so that some are in flight while operations come.
+#[derive(Clone, Default)]
+struct Slow(Arc<Mutex<MemoryStore>>);
+
+impl Store for Slow {
+    async fn call(&mut self, fleet: &str, call: &Call) -> Result<Reply, StoreError> {
+        sleep(Duration::from_millis(3)).await;
+        self.0.call(fleet, call).await
     }
 }
 
@@ -91,7 +103,7 @@ async fn overloaded(processes: u32, overload: f64, burst: f64, seed: u64) -> (f6
     let started = Instant::now();
     let world =
         World { started, burst, tokens: burst * LIMIT, filled: started, accepted: 0, refused: 0, took: Vec::new() };
-    let (local, store, world) = (LocalSet::new(), Arc::<Mutex<MemoryStore>>::default(), Rc::new(RefCell::new(world)));
+    let (local, store, world) = (LocalSet::new(), Slow::default(), Rc::new(RefCell::new(world)));
     let each = overload * LIMIT / f64::from(processes);
     for process in 0..processes {
         let strategy: &'static PacedRetryStrategy = Box::leak(Box::new(PacedRetryStrategy::new().seed(seed)));

@@ -1,7 +1,9 @@
 //! What the store keeps of the processes, their knowledge and their limit. The script in Redis does the same.
 
+use retry_fleet::Store;
 use retry_fleet::protocol::{Call, Knowledge, LimitCall, LimitReply, Post, Reply, Step};
 use retry_fleet::store::MemoryStore;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The largest number that the store knows.
@@ -429,4 +431,16 @@ fn a_store_that_forgets_its_state_begins_another_one() {
     store.forget();
     let third = reply(&mut store, "third");
     assert_eq!((third.epoch.as_str(), third.retries_enabled()), ("third", true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shared_store_in_memory_is_that_of_one_fleet() {
+    let store = Arc::<Mutex<MemoryStore>>::default();
+    let call = Call::new("p1", "fresh");
+    store.clone().call("orders", &call).await.unwrap();
+    assert_eq!(
+        store.clone().call("carts", &call).await.unwrap_err().to_string(),
+        "this `MemoryStore` is that of the fleet \"orders\", not of \"carts\": make one for each fleet"
+    );
+    store.clone().call("orders", &call).await.unwrap();
 }
