@@ -1,8 +1,9 @@
 //! The evaluation of an outcome by the policy, and the warning about an error that the policy does not know.
 
 use super::StateOf;
-use super::call::{Call, OptionalObserver};
+use super::call::Call;
 use super::explored::{self, Outcome};
+use super::optional_observer::OptionalObserver;
 use super::time_limits::RunningLimits;
 use super::unheard;
 use super::warned::Warned;
