@@ -161,7 +161,7 @@ async fn a_wait_ends_as_without_it() {
 #[tokio::test(start_paused = true)]
 async fn both_attempts_of_a_hedge_are_dropped() {
     let (strategy, stop, service) = (standard(), Stop::new(), Service::hangs_after(0));
-    let call = retry(&strategy, || service.call()).idempotent(true).stop(&stop).cut_on_stop();
+    let call = retry(&strategy, || service.call()).stop(&stop).cut_on_stop();
     let (report, ()) = tokio::join!(call.idempotent(true).hedge(&HEDGE).report(), stops(&stop, millis(500)));
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Stop, Duration::ZERO)));
     assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::Stopped), millis(500)));

@@ -79,7 +79,7 @@ async fn break_ends_the_operation_in_place_of_the_retry_and_its_cost_comes_back(
             "closure" => report(retry(&strategy, || ready(SAFE)).on_retry(on_retry).report().await),
             "context" => report(retry_with_context(&strategy, |_| ready(SAFE)).on_retry(on_retry).report().await),
             "hedge" => {
-                let call = retry(&strategy, || ready(SAFE)).idempotent(true).on_retry(on_retry);
+                let call = retry(&strategy, || ready(SAFE)).on_retry(on_retry);
                 report(call.idempotent(true).hedge(&HEDGE).report().await)
             }
             "limited" => report(retry(&strategy, || ready(SAFE)).on_retry(on_retry).max_time(secs(9)).report().await),

@@ -7,7 +7,7 @@ use crate::support::sync::{AtomicU32, Ordering};
 /// hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded servers, and hedges only add to the load.
 const ENOUGH_PERCENT: u32 = 50;
 
-/// The wins that a call counts for which had no hedge at the delay, and still no answer after twice the delay. Where `q` of the calls that
+/// The wins that are counted for a call without a hedge at the delay that has no answer after twice the delay. Where `q` of the calls that
 /// reach the delay have slow answers, a hedge wins for these and for three of ten others: half of the hedges if `q` is 0.29. Those that
 /// still have no answer are `q` only. With three wins for each, and the result of its late hedge, half of the count are wins if `q` is from 0.2
 /// (if late hedges win) to 0.33 (if they lose, because they are late).

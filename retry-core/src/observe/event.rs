@@ -156,7 +156,8 @@ pub enum EventKind {
     Stopped {
         /// The reason why there is no further attempt.
         reason: RetryError,
-        /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended before an attempt.
+        /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended while it waited for a retry or
+        /// for the service, or before an attempt.
         error_type: Option<RetryErrorType>,
         /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
         waiting: Option<u32>,

@@ -102,7 +102,7 @@ async fn a_call_that_a_limit_cuts_at_any_time_has_paid_for_what_was_sent() {
             let began = Instant::now();
             let outcome = match form {
                 "closure" => {
-                    let call = retry(&strategy, || service.call()).idempotent(true);
+                    let call = retry(&strategy, || service.call());
                     call.max_time(limit).attempt_timeout(millis(120)).idempotent(true).hedge(&AFTER).run().await
                 }
                 _ => limited(&strategy, &service, limit).await,

@@ -99,6 +99,7 @@ where
         self.is_polled = true;
         let due = match mem::take(&mut self.plan) {
             Plan::WaitsLonger => self.hedge.unanswered(),
+            // Without a plan, there is no sleep that could end.
             Plan::Waits | Plan::None => self.hedge.reached(self.delay),
         };
         let bought = match due {
@@ -169,7 +170,7 @@ where
     ) {
         match directive {
             Some(RetryDirective::Succeed { .. }) => self.hedge.ended_without(true),
-            // Its time limit was shorter than twice the delay.
+            // Its time limit was shorter than twice the delay, or that of a server or a proxy.
             Some(RetryDirective::Retry { error_type: RetryErrorType::Timeout, .. }) => self.hedge.ended_without(false),
             // Whether a hedge would have won is not known.
             _ => {}
