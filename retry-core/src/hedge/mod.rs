@@ -135,8 +135,8 @@ impl Hedge {
     /// starts at 50 ms, and is at least 1 ms and at most one minute. During the first 256 calls, it moves faster.
     ///
     /// If fewer than half of the last 64 hedges won, as near the capacity of the servers, a hedge is sent after twice the delay, and only if
-    /// there is no answer by then. So hedges become rare where they only add load. They are sent at the delay again once a fifth to a
-    /// third of the calls that reach it have no answer after twice the delay.
+    /// there is no answer by then. So hedges become rare where they only add load. They are sent at the delay again once a sixth to a
+    /// quarter of the calls that reach it have no answer after twice the delay.
     ///
     /// If the delay is more than twice as long as it was 2,000 calls ago, or 2 of the latest 4 calls reached it, all calls are slow, and there are no
     /// hedges. During the first 256 calls, at most one in 20 has a hedge, because the delay is a guess then.
