@@ -12,7 +12,7 @@ use crate::time::Clock;
 use std::time::Duration;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns whether nobody is told that an attempt starts.
+    /// Returns whether the start of an attempt needs no event: there are no observers, and no subscriber wants it.
     #[inline]
     pub(super) fn is_unheard() -> bool {
         O::IS_ABSENT && Global::is_absent() && !trace::is_enabled(Level::Trace)

@@ -45,7 +45,7 @@ pub(super) struct Closings {
 struct Closing {
     begin: Timestamp,
     end: Timestamp,
-    /// The number of requests that were accepted up to its end, in all.
+    /// How many requests the server had accepted when it was over.
     accepted: u64,
 }
 
@@ -72,7 +72,7 @@ impl Closings {
         }
     }
 
-    /// Records a closing that is over, and the number of requests that were accepted before it, in all.
+    /// Records a closing that is over, and how many requests the server has accepted so far.
     pub(super) fn add(&mut self, begin: Timestamp, end: Timestamp, accepted: u64) {
         let closing = Closing { begin, end, accepted };
         if let Some(last) = &mut self.last {
@@ -81,7 +81,8 @@ impl Closings {
                 (last.end, last.accepted) = (end, accepted);
                 return;
             }
-            if requests < MIN_REQUESTS {
+            // Responses that used nothing of a limit of weights would cap the rate at nothing.
+            if requests < MIN_REQUESTS || self.sends < 1.0 {
                 return;
             }
             let (open, length) = (seconds(last.end, begin), closing.length());
@@ -209,6 +210,13 @@ mod tests {
         assert_near(few.cap(at(90)), 10.0);
         add(&mut few, (150, 190), 216, 1);
         assert_near(few.cap(at(190)), 0.8);
+    }
+
+    #[test]
+    fn responses_that_used_nothing_do_not_cap_the_rate() {
+        let mut closings = closed_twice();
+        add(&mut closings, (100, 140), 400, 0);
+        assert_near(closings.cap(at(90)), 10.0);
     }
 
     // Rule L68.

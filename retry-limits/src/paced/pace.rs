@@ -133,7 +133,7 @@ impl<U: Unit> Pace<U> {
         self.estimator.accept(now, sends);
     }
 
-    /// Records a closing that is over, if there was one.
+    /// Records that the server accepts again, after it rejected everything for long.
     #[cold]
     fn reopen(&mut self, now: Timestamp) {
         if self.estimator.was_closed(now) {
