@@ -292,7 +292,7 @@ struct Series {
     failed_attempts: Counters<8>,
     /// By the class of the failure.
     retries: Counters<8>,
-    /// By result.
+    /// By result: won, lost, or one of the 14 reasons why none was sent.
     hedges: Counters<16>,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// The handles of each operation and strategy, which are registered on first use. Names are hashed as `metrics` hashes them, in a fourth of
-/// the instructions of std's hasher.
+/// The handles of each operation and strategy, which are registered on first use. Names are hashed as `metrics` hashes them,
+/// because std's hasher takes more instructions.
 pub(super) struct Handles<K, H>(LazyLock<RwLock<HashMap<K, Arc<H>, GlobalState>>>);
 
 impl<K: Eq + Hash, H> Handles<K, H> {
