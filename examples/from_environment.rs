@@ -2,8 +2,8 @@
 //!
 //! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
 
-use retry_config::{ConfigError, ConfigSource, ConfiguredStrategy, RetryConfig, RetryPreset};
-use retry_core::{RetryInfo, retryable};
+use retry_config::{ConfigError, ConfigSource, ConfiguredStrategy, RetryConfig};
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -16,13 +16,13 @@ enum StoreError {
     SlowDown,
 }
 
-// Read once. `main` checks it first, so the strategy below is not used if the configuration is invalid.
-static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
-    LazyLock::new(|| RetryConfig::new().backoff(Duration::from_millis(10), Duration::from_millis(40)).or_environment());
+fn config() -> Result<RetryConfig, ConfigError> {
+    RetryConfig::new().backoff(Duration::from_millis(10), Duration::from_millis(40)).or_environment()
+}
 
 static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(|| {
-    let config = CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() });
-    config.clone().preset(RetryPreset::Aws21).build()
+    let strategy = config().and_then(|config| config.build_on(StandardRetryStrategy::aws_2_1()));
+    strategy.expect("main has checked it")
 });
 
 #[retryable(strategy = STORE)]
@@ -33,7 +33,7 @@ async fn put(attempts: &AtomicU32) -> Result<(), StoreError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let config = match &*CONFIG {
+    let config = match config() {
         Ok(config) => config,
         Err(error) => {
             eprintln!("error: {error}");

@@ -15,7 +15,7 @@ use std::time::Duration;
 #[retry(throttling)]
 struct SlowDown;
 
-static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(|| RetryConfig::new().build());
+static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(ConfiguredStrategy::default);
 
 #[retryable(strategy = STORE)]
 async fn put(attempts: &mut u32) -> Result<(), SlowDown> {

@@ -1,7 +1,7 @@
 //! The fields of the form: what is expected of them, and the configuration that they mean.
 
 use retry_config::{RetryConfig, RetryMode, RetryPreset};
-use retry_core::{ExponentialBackoff, PatientRetryStrategy, RetryErrorType};
+use retry_core::{ExponentialBackoff, PatientRetryStrategy, RetryErrorType, StandardRetryStrategy};
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -72,7 +72,8 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     pub(crate) fn of(preset: RetryPreset) -> Self {
-        let strategy = RetryConfig::new().preset(preset).build();
+        let preset = RetryConfig::new().preset(preset);
+        let strategy = preset.build_on(StandardRetryStrategy::new()).expect("it has all parts of a preset");
         Self::with(strategy.settings().max_attempts, &strategy.backoff_strategy(), strategy.quota().capacity())
     }
 

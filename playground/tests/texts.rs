@@ -33,7 +33,7 @@ impl Meaning {
     }
 
     fn of_config(config: &RetryConfig) -> Self {
-        let strategy = config.build();
+        let strategy = config.build_on(StandardRetryStrategy::new()).unwrap();
         Self::new(strategy.mode(), strategy.settings(), &strategy.backoff_strategy(), strategy.quota().available())
     }
 

@@ -2,20 +2,21 @@
 
 use super::configured_quota::ConfiguredQuota;
 use super::live::LiveSettings;
-use super::parts::ConfigLimiter;
+use super::parts::{ConfigLimiter, with_modes};
 use super::resolved::Resolved;
 use super::{ConfigError, ModeLimiter, QuotaKind, RetryConfig, RetryMode};
 use retry_core::backoff::{BackoffStrategy, ExponentialBackoff};
 use retry_core::parts::StrategyClock;
 use retry_core::quota::{ConfigSection, EvidenceQuota, RetryQuota, TokenBucket};
-use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetrySettings};
+use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetrySettings, StandardRetryStrategy};
 use retry_core::time::Clock;
 use std::sync::Arc;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
 ///
-/// [`RetryConfig::build`] creates it, and [`apply`](ConfiguredStrategy::apply) gives it other settings. A success at the
-/// first attempt costs one relaxed load more than with the strategy of its mode.
+/// [`RetryConfig::build_on`] creates it, and [`apply`](ConfiguredStrategy::apply) gives it other settings. A success at the
+/// first attempt costs one relaxed load more than with the strategy of its mode. The default is
+/// [`StandardRetryStrategy::new()`](retry_core::StandardRetryStrategy::new) with the mode `standard`.
 ///
 /// [`RetryConfig::build_on`] keeps the backoff `B`, the quota `Q` and the limiter `L` that code chose. With [`ModeLimiter`],
 /// the limit is that of the mode.
@@ -30,6 +31,13 @@ pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeL
 
 /// The token of a [`ConfiguredStrategy`].
 pub type ConfiguredToken<L = ModeLimiter> = LimitedRetryToken<L>;
+
+impl Default for ConfiguredStrategy {
+    fn default() -> Self {
+        let (limited, base) = Resolved::of(with_modes(StandardRetryStrategy::new()));
+        Self::new(&RetryConfig::new(), limited, base)
+    }
+}
 
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
     /// Creates the strategy from its parts and their settings. Settings that the parts do not have are ignored.
@@ -74,9 +82,9 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     ///
     /// ```
     /// use retry_config::{RetryConfig, RetryMode};
-    /// use retry_core::{RetryQuota, TokioTimer};
+    /// use retry_core::{RetryQuota, StandardRetryStrategy, TokioTimer};
     ///
-    /// let store = RetryConfig::new().quota_capacity(100).build();
+    /// let store = RetryConfig::new().quota_capacity(100).build_on(StandardRetryStrategy::new())?;
     /// store.apply(&RetryConfig::new().quota_capacity(50).mode(RetryMode::Off), &TokioTimer)?;
     /// assert_eq!((store.quota().available(), store.is_enabled()), (50, false));
     /// store.apply(&RetryConfig::new(), &TokioTimer)?;
@@ -86,8 +94,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     ///
     /// # Errors
     ///
-    /// Returns an error in the same cases as [`RetryConfig::build_on`]. Then nothing changes. A strategy of
-    /// [`RetryConfig::build`] has all settings, so settings of the mode `paced` without a mode are the only error.
+    /// Returns an error in the same cases as [`RetryConfig::build_on`]. Then nothing changes.
     pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) -> Result<(), ConfigError> {
         self.check(config)?;
         let next = self.base.configured_by(config);

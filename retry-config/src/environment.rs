@@ -52,17 +52,19 @@ impl RetryConfig {
     ///
     /// ```no_run
     /// use retry_config::{ConfigError, ConfiguredStrategy, RetryConfig};
+    /// use retry_core::StandardRetryStrategy;
     /// use std::sync::LazyLock;
     ///
-    /// static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
-    ///     LazyLock::new(|| RetryConfig::new().or_environment());
+    /// fn store() -> Result<ConfiguredStrategy, ConfigError> {
+    ///     RetryConfig::new().or_environment()?.build_on(StandardRetryStrategy::new().name("store"))
+    /// }
     ///
     /// // For `#[retryable(strategy = STORE)]`.
     /// static STORE: LazyLock<ConfiguredStrategy> =
-    ///     LazyLock::new(|| CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() }).build());
+    ///     LazyLock::new(|| store().expect("main has checked it"));
     ///
     /// fn main() {
-    ///     if let Err(error) = &*CONFIG {
+    ///     if let Err(error) = store() {
     ///         eprintln!("error: {error}");
     ///         std::process::exit(2);
     ///     }

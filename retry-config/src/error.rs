@@ -87,13 +87,32 @@ pub(super) enum Problem {
     },
     /// A setting that a part of the strategy does not have.
     Chosen(Chosen),
-    /// A setting of the mode `paced`, while no mode is set.
-    NoMode {
+    /// A setting without another one that it needs to have an effect.
+    NoEffect {
         key: &'static str,
         value: String,
+        without: Needed,
+        /// The variable of the other one, if this one was read from a variable.
+        variable: Option<String>,
     },
     Unreadable(io::Error),
     Malformed(String),
+}
+
+/// A setting that others need to have an effect.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Needed {
+    Mode,
+    MaxRate,
+}
+
+impl Needed {
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Mode => "mode",
+            Self::MaxRate => "paced.max_rate",
+        }
+    }
 }
 
 /// A setting that a configuration can't set, because of a part of the strategy.
@@ -166,12 +185,20 @@ impl Problem {
             Self::Chosen(Chosen { key, value, reason, expected: Some(expected), .. }) => {
                 write!(f, "invalid {} {value:?}: {reason}, so expected {expected}", full(key))
             }
-            Self::NoMode { key, value } => write!(
-                f,
-                "the key {} {value:?} has no effect without a mode: write {} = \"paced\", or the mode that is meant",
-                full(key),
-                full("mode")
-            ),
+            Self::NoEffect { key, value, without, variable } => {
+                write!(f, "the key {} {value:?} has no effect without ", full(key))?;
+                let other = full(without.key());
+                match (without, variable) {
+                    (Needed::Mode, None) => {
+                        write!(f, "a mode: write {other} = \"paced\", or the mode that is meant")
+                    }
+                    (Needed::Mode, Some(variable)) => {
+                        write!(f, "a mode: set {variable}=paced, or the mode that is meant")
+                    }
+                    (Needed::MaxRate, None) => write!(f, "{other}: write it, too, in sends per second"),
+                    (Needed::MaxRate, Some(variable)) => write!(f, "{other}: set {variable}, too, in sends per second"),
+                }
+            }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }
@@ -224,7 +251,7 @@ impl ConfigError {
             | Problem::Repeated(key)
             | Problem::Missing(key)
             | Problem::NoPart { key, .. }
-            | Problem::NoMode { key, .. } => join(&self.section, key),
+            | Problem::NoEffect { key, .. } => join(&self.section, key),
             Problem::NoSection { section, .. } => section.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),

@@ -1,6 +1,7 @@
 //! Checks whether a strategy has the parts that the settings of a configuration belong to.
 
-use super::error::{Chosen, Problem};
+use super::error::{Chosen, Needed, Problem};
+use super::prefix;
 use super::resolved::Resolved;
 use super::{ConfigError, ConfigSource, QuotaKind, RetryConfig, RetryMode};
 use retry_core::InvalidSetting;
@@ -56,10 +57,27 @@ impl RetryConfig {
             }
             // With another mode that is written, the settings wait for a change to the mode `paced`.
             Some(("paced", _)) if base.chosen_mode.or(self.mode_setting()).is_none() => {
-                Some(Problem::NoMode { key, value: value.to_owned() })
+                Some(self.no_effect(key, value, Needed::Mode))
+            }
+            Some(("paced", "burst")) if self.set.paced_burst > Some(1) && !self.has_max_rate(base) => {
+                Some(self.no_effect(key, value, Needed::MaxRate))
             }
             _ => None,
         }
+    }
+
+    fn no_effect(&self, key: &'static str, value: &str, without: Needed) -> Problem {
+        let variable = match self.origins.of(key, value).0 {
+            ConfigSource::Variable(name) => name
+                .strip_suffix(&*prefix::variable(key))
+                .map(|prefix| format!("{prefix}{}", prefix::variable(without.key()))),
+            _ => None,
+        };
+        Problem::NoEffect { key, value: value.to_owned(), without, variable }
+    }
+
+    fn has_max_rate(&self, base: &Resolved) -> bool {
+        self.set.paced_max_rate.or(base.pace.and_then(|pace| pace.max_rate)).is_some()
     }
 
     /// Returns whether the mode contradicts the mode that code chose. A mode from AWS's environment and files never does,

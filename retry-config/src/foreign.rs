@@ -21,6 +21,10 @@ impl Instead {
             "strategy" => Self::Code("as in `build_on(PatientRetryStrategy::new())`"),
             "max_retries" | "retries" => key("max_attempts", ", which counts the first attempt too"),
             "attempts" => key("max_attempts", ""),
+            "rate" | "max_rate" | "paced.rate" | "paced_rate" => {
+                key("paced.max_rate", ", in sends per second, for the mode paced")
+            }
+            "burst" => key("paced.burst", ", beside paced.max_rate, for the mode paced"),
             "enabled" => Self::Key { path: "mode", value: Some("off"), note: ", to switch retries off" },
             _ => return None,
         })

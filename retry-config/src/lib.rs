@@ -2,11 +2,12 @@
 //!
 //! ```
 //! use retry_config::RetryConfig;
+//! use retry_core::StandardRetryStrategy;
 //!
 //! // `STORE_RETRY_MAX_ATTEMPTS=7` in the environment of the program.
 //! let variables = [("STORE_RETRY_MAX_ATTEMPTS", "7")];
 //! let config = RetryConfig::from_prefixed_variables("STORE_RETRY_", variables)?;
-//! let strategy = config.build();
+//! let strategy = config.build_on(StandardRetryStrategy::new())?;
 //! assert_eq!(strategy.settings().max_attempts, 7);
 //! # Ok::<(), retry_config::ConfigError>(())
 //! ```
@@ -75,16 +76,13 @@ pub use scoped::ScopedRetryConfig;
 
 use keys::Settings;
 use origins::Origins;
-use parts::with_modes;
-use resolved::Resolved;
 use retry_core::InvalidSetting;
-use retry_core::strategy::StandardRetryStrategy;
 use sections::Sections;
 
 /// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
 ///
-/// Each setting is optional. A setting that is not set keeps the value of the strategy that
-/// [`build`](RetryConfig::build) or [`build_on`](RetryConfig::build_on) starts from. No input makes it panic.
+/// Each setting is optional. A setting that is not set keeps the value of the strategy that is passed to
+/// [`build_on`](RetryConfig::build_on). No input makes it panic.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -268,22 +266,11 @@ impl RetryConfig {
         Some(self.origins.of(key, &value.into_text()).0)
     }
 
-    /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here, so its quota has a
-    /// fixed size. Nothing is checked: without a mode, the keys `paced.*` are ignored.
-    /// [`build_on(StandardRetryStrategy::new())`](Self::build_on) returns an error for them.
-    ///
-    /// For a quota that learns whether retries help, set `quota.kind` to `evidence`, or use
-    /// [`build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()))`](Self::build_on). A retry that a quota can't pay for
-    /// ends its operation: to let it wait, use [`build_on(PatientRetryStrategy::new())`](Self::build_on).
-    pub fn build(&self) -> ConfiguredStrategy {
-        let (limited, base) = Resolved::of(with_modes(StandardRetryStrategy::new()));
-        ConfiguredStrategy::new(self, limited, base)
-    }
-
     /// Creates a new strategy. `base` supplies the values that are not set here.
     ///
-    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is not a
-    /// setting. Its backoff, its quota and its limiter are kept if code chose them. The configuration sets these settings
+    /// `base` is often [`StandardRetryStrategy::new()`], whose quota has a fixed size, or [`PatientRetryStrategy::new()`], whose
+    /// operations wait while the service is down, where the others fail once the quota is empty. It can be a preset such as
+    /// [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is not a setting. Its backoff, its quota and its limiter are kept if code chose them. The configuration sets these settings
     /// of them:
     ///
     /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](retry_core::ExponentialBackoff) or a pointer to
@@ -335,8 +322,8 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// Returns an error if a part of `base` has no such setting, if the mode contradicts its limiter, or if a key `paced.*`
-    /// is set without a mode, so that it would have no effect. A mode from the environment or the shared config file of AWS is
+    /// Returns an error if a part of `base` has no such setting, if the mode contradicts its limiter, or if a setting would
+    /// have no effect: a key `paced.*` without a mode, or `paced.burst` without `paced.max_rate`. A mode from the environment or the shared config file of AWS is
     /// not an error, because code has priority.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
         base.configured(self)

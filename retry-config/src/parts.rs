@@ -126,7 +126,7 @@ impl<Q: RetryQuota> ConfigBase for PatientRetryStrategy<ExponentialBackoff, Q> {
 /// fn max_attempts<L: ConfigLimiter>(strategy: &Configured<L>) -> u32 {
 ///     strategy.settings().max_attempts
 /// }
-/// # assert_eq!(max_attempts(&retry_config::RetryConfig::new().build()), 5);
+/// # assert_eq!(max_attempts(&retry_config::ConfiguredStrategy::default()), 5);
 /// ```
 pub trait ConfigLimiter: SendLimiter {
     /// Returns the mode that code chose with the limiter, or `None` if the configuration chooses it.

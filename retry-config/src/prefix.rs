@@ -75,7 +75,7 @@ impl RetryConfig {
 }
 
 /// Returns the name of a key's variable without the prefix.
-fn variable(key: &str) -> String {
+pub(super) fn variable(key: &str) -> String {
     key.to_ascii_uppercase().replace('.', "_")
 }
 

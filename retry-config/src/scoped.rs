@@ -17,7 +17,7 @@ use std::hash::Hash;
 /// use retry_core::{ScopedRetryStrategy, TokioTimer};
 ///
 /// static TENANTS: ScopedRetryStrategy<String, ConfiguredStrategy> =
-///     ScopedRetryStrategy::new(|| RetryConfig::new().build());
+///     ScopedRetryStrategy::new(ConfiguredStrategy::default);
 ///
 /// let all = RetryConfig::new().try_max_attempts(3)?;
 /// let acme = RetryConfig::new().quota_capacity(1_000);

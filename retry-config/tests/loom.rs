@@ -9,7 +9,7 @@ use retry_core::strategy::{Ready, Refund};
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, ErrorInfo, Failure, Jitter, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, Success,
+    ScopedRetryStrategy, StandardRetryStrategy, Success,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn settings(capacity: u32) -> RetryConfig {
 
 /// Returns a strategy with a capacity of 10 and this balance.
 fn with_balance(balance: u32) -> Arc<ConfiguredStrategy> {
-    let strategy = shared(settings(10).build());
+    let strategy = shared(settings(10).build_on(StandardRetryStrategy::new()).unwrap());
     assert!(strategy.quota().try_acquire(10 - balance, &ByHand::default()));
     strategy
 }
@@ -160,7 +160,7 @@ fn a_token_is_valid_while_the_mode_changes_and_its_payment_comes_back() {
 fn token_while_the_mode_changes(mode: RetryMode) {
     model(move || {
         let clock = ByHand::at(1000);
-        let strategy = shared(settings(10).build());
+        let strategy = shared(settings(10).build_on(StandardRetryStrategy::new()).unwrap());
         let other = Arc::clone(&strategy);
         let thread = thread::spawn(move || {
             let clock = ByHand::at(1000);
@@ -182,7 +182,7 @@ fn token_while_the_mode_changes(mode: RetryMode) {
 #[test]
 fn three_changes_at_once_do_not_mix() {
     model(|| {
-        let strategy = shared(settings(10).build());
+        let strategy = shared(settings(10).build_on(StandardRetryStrategy::new()).unwrap());
         let threads = [(20, 2, RetryMode::Off), (40, 4, RetryMode::Paced)].map(|(capacity, attempts, mode)| {
             let other = Arc::clone(&strategy);
             let change = settings(capacity).try_max_attempts(attempts).unwrap().mode(mode);
@@ -263,7 +263,8 @@ fn a_refill_that_begins_while_a_retry_asks_counts_from_the_change_on() {
 #[test]
 fn a_scope_that_is_made_while_the_settings_change_has_the_new_ones() {
     model(|| {
-        let scopes: ScopedRetryStrategy<u64, ConfiguredStrategy> = ScopedRetryStrategy::new(|| settings(10).build());
+        let scopes: ScopedRetryStrategy<u64, ConfiguredStrategy> =
+            ScopedRetryStrategy::new(|| settings(10).build_on(StandardRetryStrategy::new()).unwrap());
         let scopes = shared(scopes);
         let other = Arc::clone(&scopes);
         // It makes a strategy, too.

@@ -1,7 +1,7 @@
 //! Batches of which a part fails: the rest is sent again, and progress resets the attempts and pays back.
 
 use ::tower::{Layer, ServiceExt, service_fn};
-use retry_config::{RetryConfig, RetryMode};
+use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::drive::{Next, Operation, Settled};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::LongPolling;
@@ -145,8 +145,17 @@ async fn all_entries_of_a_batch_are_sent_however_many_attempts_refuse_a_part() {
         assert_eq!(missing(&ConcurrencyRetryStrategy::new(), 25, refused, true).await, 0);
         assert_eq!(missing(&AdaptiveRetryStrategy::new(), 25, refused, true).await, 0);
         assert_eq!(missing(&LongPolling::over(StandardRetryStrategy::new()), 25, refused, true).await, 0);
-        assert_eq!(missing(&RetryConfig::new().mode(RetryMode::Paced).build(), 25, refused, true).await, 0);
-        assert_eq!(missing(&RetryConfig::new().build(), 10, refused, true).await, 0);
+        assert_eq!(
+            missing(
+                &RetryConfig::new().mode(RetryMode::Paced).build_on(StandardRetryStrategy::new()).unwrap(),
+                25,
+                refused,
+                true
+            )
+            .await,
+            0
+        );
+        assert_eq!(missing(&ConfiguredStrategy::default(), 10, refused, true).await, 0);
         assert_eq!(missing(&ErasedStrategy::new(StandardRetryStrategy::new()), 25, refused, true).await, 0);
     }
     // What the rule is for.

@@ -82,7 +82,7 @@ async fn successes_refill_the_quota_in_every_mode() {
     check("adaptive", AdaptiveRetryStrategy::new()).await;
     check("paced", PacedRetryStrategy::new()).await;
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        check(mode.as_str(), RetryConfig::new().mode(mode).build()).await;
+        check(mode.as_str(), RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new()).unwrap()).await;
     }
 }
 
@@ -116,7 +116,7 @@ async fn every_strategy_has_a_quota_that_an_outage_empties() {
     check("paced", PacedRetryStrategy::new()).await;
     check("evidence", by_evidence()).await;
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        check(mode.as_str(), RetryConfig::new().mode(mode).build()).await;
+        check(mode.as_str(), RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new()).unwrap()).await;
     }
 }
 

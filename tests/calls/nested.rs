@@ -161,7 +161,7 @@ fn the_product_is_that_of_the_maxima_in_effect_if_both_are_known() {
     let test = begin();
     let limited = AdaptiveRetryStrategy::new();
     let _ = retry_blocking(&limited, || inner_blocking(&Cell::new(1))).name("limited").run();
-    let configured = RetryConfig::new().try_max_attempts(2).unwrap().build();
+    let configured = RetryConfig::new().try_max_attempts(2).unwrap().build_on(StandardRetryStrategy::new()).unwrap();
     let _ = retry_blocking(&configured, || inner_blocking(&Cell::new(1))).name("configured").run();
     let pairs_of_both = ["limited around inner: up to 15 attempts", "configured around inner: up to 6 attempts"];
     assert_eq!(pairs(&test), pairs_of_both);

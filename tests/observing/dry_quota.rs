@@ -194,7 +194,7 @@ fn so_does_a_larger_capacity_that_is_applied_while_it_runs() {
 fn a_change_of_the_capacity_or_of_the_costs_ends_the_refusal_of_what_can_never_be_paid() {
     let costs = |cost| RetryConfig::new().quota_capacity(4).retry_costs(RetryCosts::new(cost));
     let subscribed = Subscribed::new();
-    let strategy = costs(5).build();
+    let strategy = costs(5).build_on(StandardRetryStrategy::new()).unwrap();
     let exhausted = |capacity| format!("quota_exhausted capacity={capacity}");
     let recovered = |capacity| format!("quota_recovered capacity={capacity}");
     assert!(fail(&strategy).is_none());
@@ -235,7 +235,7 @@ fn a_change_of_the_capacity_or_of_the_costs_ends_the_refusal_of_what_can_never_b
 fn a_bucket_whose_capacity_changes_recovers_when_it_can_pay_what_it_refused() {
     let subscribed = Subscribed::new();
     let settings = |capacity| RetryConfig::new().quota_capacity(capacity).retry_costs(RetryCosts::new(9));
-    let strategy = settings(20).build();
+    let strategy = settings(20).build_on(StandardRetryStrategy::new()).unwrap();
     while fail(&strategy).is_some() {}
     assert_eq!(strategy.quota().available(), 2);
     assert_eq!(subscribed.take(), ["quota_exhausted capacity=20"]);

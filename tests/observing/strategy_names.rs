@@ -50,7 +50,13 @@ async fn events_carry_the_name_of_the_strategy() {
     for mode in [RetryMode::Standard, RetryMode::Adaptive] {
         let strategy: ConfiguredStrategy = RetryConfig::new().mode(mode).build_on(named()).unwrap();
         assert_eq!(name_in_events(&strategy).await, store);
-        assert_eq!(name_in_events(&RetryConfig::new().mode(mode).build().name("store")).await, store);
+        assert_eq!(
+            name_in_events(
+                &RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new()).unwrap().name("store")
+            )
+            .await,
+            store
+        );
     }
     assert_eq!(named().name_setting(), Some("store"));
 }

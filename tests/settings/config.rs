@@ -71,7 +71,7 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
     assert_eq!(silent.settings(), preset().settings());
     assert_eq!(bases(&silent), (millis(50), secs(1), secs(20)));
     assert_eq!(silent.quota().capacity(), 500);
-    assert_eq!(RetryConfig::new().build().settings(), StandardRetryStrategy::new().settings());
+    assert_eq!(ConfiguredStrategy::default().settings(), StandardRetryStrategy::new().settings());
 
     let full = RetryConfig::new()
         .mode(RetryMode::Adaptive)
@@ -121,7 +121,10 @@ fn settings_can_be_read_back() {
 #[test]
 fn each_build_creates_a_new_quota() {
     let config = RetryConfig::new().quota_capacity(10);
-    let (one, other) = (config.build(), config.build());
+    let (one, other) = (
+        config.build_on(StandardRetryStrategy::new()).unwrap(),
+        config.build_on(StandardRetryStrategy::new()).unwrap(),
+    );
     assert!(one.quota().try_acquire(10, CLOCK));
     assert_eq!(other.quota().available(), 10);
 }
@@ -188,7 +191,14 @@ async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
 
 macro_rules! lazily {
     ($mode:expr, $attempts:expr) => {
-        LazyLock::new(|| RetryConfig::new().mode($mode).try_max_attempts($attempts).unwrap().build())
+        LazyLock::new(|| {
+            RetryConfig::new()
+                .mode($mode)
+                .try_max_attempts($attempts)
+                .unwrap()
+                .build_on(StandardRetryStrategy::new())
+                .unwrap()
+        })
     };
 }
 
@@ -234,7 +244,9 @@ async fn the_attribute_accepts_a_configured_strategy_in_a_field_or_an_arc() {
         }
     }
 
-    let attempts = |attempts| RetryConfig::new().try_max_attempts(attempts).unwrap().build();
+    let attempts = |attempts| {
+        RetryConfig::new().try_max_attempts(attempts).unwrap().build_on(StandardRetryStrategy::new()).unwrap()
+    };
     let mut client = Client { retry: attempts(2), shared: Arc::new(attempts(3)), calls: 0 };
     client.own().await.unwrap_err();
     assert_eq!(client.calls, 2);
@@ -244,7 +256,8 @@ async fn the_attribute_accepts_a_configured_strategy_in_a_field_or_an_arc() {
 
 #[test]
 fn a_configured_strategy_can_be_used_in_scopes() {
-    static SCOPES: ScopedRetryStrategy<String, ConfiguredStrategy> =
-        ScopedRetryStrategy::new(|| RetryConfig::new().quota_capacity(7).build());
+    static SCOPES: ScopedRetryStrategy<String, ConfiguredStrategy> = ScopedRetryStrategy::new(|| {
+        RetryConfig::new().quota_capacity(7).build_on(StandardRetryStrategy::new()).unwrap()
+    });
     assert_eq!(SCOPES.scope("bucket").quota().capacity(), 7);
 }

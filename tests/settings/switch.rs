@@ -50,7 +50,8 @@ async fn no_strategy_retries_while_it_is_switched_off() {
     let strategy = AdaptiveRetryStrategy::over(standard());
     check!(&strategy, &strategy);
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        let strategy: ConfiguredStrategy = RetryConfig::new().mode(mode).build();
+        let strategy: ConfiguredStrategy =
+            RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new()).unwrap();
         check!(&strategy, &strategy);
     }
     let strategy = ErasedStrategy::new(standard());

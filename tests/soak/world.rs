@@ -26,9 +26,10 @@ pub(crate) const ATTEMPT: Duration = Duration::from_millis(300);
 pub(crate) const SCOPES: u32 = 40;
 const TENANTS_USED: u32 = 400;
 
-pub(crate) static API: LazyLock<ConfiguredStrategy> = LazyLock::new(|| settings().build());
+pub(crate) static API: LazyLock<ConfiguredStrategy> =
+    LazyLock::new(|| settings().build_on(StandardRetryStrategy::new()).unwrap());
 pub(crate) static TENANTS: ScopedRetryStrategy<u32, ConfiguredStrategy> =
-    ScopedRetryStrategy::new(|| settings().build()).max_scopes(SCOPES as usize);
+    ScopedRetryStrategy::new(|| settings().build_on(StandardRetryStrategy::new()).unwrap()).max_scopes(SCOPES as usize);
 static LIMITED: LimitedRetryStrategy<Pair<PacedLimiter, ConcurrencyLimiter>> = LimitedRetryStrategy::with_limiter(
     StandardRetryStrategy::new().backoff(BASE, CAP).throttling_base(BASE),
     Pair(PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),

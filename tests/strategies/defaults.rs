@@ -1,7 +1,7 @@
 //! Parts that are created in two ways, which are the same, and what parts say about themselves.
 
 use crate::support::{millis, secs};
-use retry_config::RetryConfig;
+use retry_config::{ConfiguredStrategy, RetryConfig};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
 use retry_core::limit::AdaptiveLimiter;
 use retry_core::observe::metrics::MetricsObserver;
@@ -88,7 +88,7 @@ fn a_strategy_without_a_quota_has_no_level() {
     let pointer = |quota: Arc<dyn RetryQuota>| StandardRetryStrategy::new().with_quota(quota);
     assert_eq!(pointer(Arc::new(NoQuota)).quota_level(), None);
     assert_eq!(pointer(Arc::new(TokenBucket::new(u32::MAX))).quota_level(), Some(u32::MAX));
-    assert_eq!(RetryConfig::new().build().quota_level(), Some(500));
+    assert_eq!(ConfiguredStrategy::default().quota_level(), Some(500));
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn it_is_a_setting() {
     let preset = RetryConfig::new().preset(RetryPreset::Aws20);
     let strategy = preset.clone().hint_jitter(half).build_on(new()).unwrap();
     assert_eq!(strategy.settings().hint_jitter, half);
-    assert_eq!(preset.build().settings().hint_jitter, HintJitter::NONE);
+    assert_eq!(preset.build_on(StandardRetryStrategy::new()).unwrap().settings().hint_jitter, HintJitter::NONE);
     strategy.apply(&RetryConfig::new(), &TokioTimer).unwrap();
     assert_eq!(strategy.settings().hint_jitter, StandardRetrySettings::new().hint_jitter);
 }

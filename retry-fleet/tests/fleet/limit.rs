@@ -3,6 +3,7 @@
 use crate::limit_world::{Counts, GREEDY, World};
 use crate::millis::at;
 use retry_config::{RetryConfig, RetryMode};
+use retry_core::StandardRetryStrategy;
 use retry_core::time::ManualTimer;
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LimitCall, LimitReply, Post, Reply};
@@ -25,7 +26,7 @@ fn outcome(counts: &Counts, seconds: std::ops::Range<usize>, rate: f64) -> (f64,
 #[test]
 fn the_limit_of_a_fleet_can_be_that_of_a_configured_strategy() {
     let mode = |mode| RetryConfig::new().mode(mode);
-    let strategy = Arc::new(mode(RetryMode::Paced).build());
+    let strategy = Arc::new(mode(RetryMode::Paced).build_on(StandardRetryStrategy::new()).unwrap());
     let mut member = Member::new("orders", "one", at(0)).limit(Arc::clone(&strategy));
     let call = member.call(at(0), false);
     assert_eq!((call.limit.is_some(), strategy.send_rate()), (true, Some(10.0)), "a newcomer");

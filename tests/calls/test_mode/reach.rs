@@ -63,7 +63,10 @@ async fn every_strategy_has_fresh_state_inside_a_guard_and_its_own_outside() {
     check(&ErasedStrategy::new(StandardRetryStrategy::new())).await;
     check(&ErasedStrategy::new(AdaptiveRetryStrategy::new())).await;
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        check(&RetryConfig::new().mode(mode).try_max_attempts(5).unwrap().build()).await;
+        check(
+            &RetryConfig::new().mode(mode).try_max_attempts(5).unwrap().build_on(StandardRetryStrategy::new()).unwrap(),
+        )
+        .await;
     }
     let scopes: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(StandardRetryStrategy::new);
     check(&scopes.scope(&1)).await;

@@ -44,7 +44,7 @@ async fn the_maximum_holds_for_every_strategy() {
     check("erased", &ErasedStrategy::new(PatientRetryStrategy::new())).await;
     check("pointer", &Arc::new(PatientRetryStrategy::new())).await;
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        check("configured", &RetryConfig::new().mode(mode).build()).await;
+        check("configured", &RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new()).unwrap()).await;
     }
     let scopes: ScopedRetryStrategy<u32, PatientRetryStrategy> = ScopedRetryStrategy::new(PatientRetryStrategy::new);
     check("scoped", &scopes.scope(&1)).await;

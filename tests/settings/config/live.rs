@@ -78,7 +78,7 @@ async fn an_operation_is_judged_by_the_settings_of_the_moment_of_its_failure() {
 // Rule C19.
 #[test]
 fn a_success_gives_back_what_the_new_settings_say() {
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     let (first, after) = (strategy.acquire_initial_token(CLOCK).unwrap(), second(&strategy));
     strategy.apply(&RetryConfig::new().refunds(2, Refund::LastCost).quota_capacity(500), CLOCK).unwrap();
     strategy.record_success(first, &Success::default(), CLOCK).unwrap();
@@ -104,7 +104,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
         (1, 0, u32::MAX, u32::MAX),
         (0, 0, 500, 500),
     ] {
-        let strategy = capacity(before).build();
+        let strategy = capacity(before).build_on(StandardRetryStrategy::new()).unwrap();
         assert!(strategy.quota().try_acquire(spent, CLOCK));
         strategy.apply(&capacity(after), CLOCK).unwrap();
         let quota = strategy.quota();
@@ -117,7 +117,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
 // Rule C20.
 #[test]
 fn a_refund_is_cut_to_the_new_capacity_and_not_to_the_old_one() {
-    let strategy = capacity(10).build();
+    let strategy = capacity(10).build_on(StandardRetryStrategy::new()).unwrap();
     let tokens = [second(&strategy), second(&strategy)];
     strategy.apply(&capacity(1000), CLOCK).unwrap();
     assert_eq!(strategy.quota().available(), 0);
@@ -135,7 +135,7 @@ fn a_refund_is_cut_to_the_new_capacity_and_not_to_the_old_one() {
 fn a_refill_goes_on_unless_it_changes() {
     let clock = ByHand::at(secs(100));
     let refill = |amount, every| capacity(100).try_quota_refill(amount, every).unwrap();
-    let strategy = refill(10, secs(10)).build();
+    let strategy = refill(10, secs(10)).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(strategy.quota().try_acquire(100, &clock));
     clock.advance(secs(10));
     strategy.apply(&refill(10, secs(10)).try_max_attempts(2).unwrap(), &clock).unwrap();
@@ -159,7 +159,7 @@ fn a_refill_goes_on_unless_it_changes() {
 fn a_refill_that_begins_counts_from_the_change_on() {
     let clock = ByHand::at(secs(100));
     let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
-    let strategy = capacity(500).build();
+    let strategy = capacity(500).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(strategy.quota().try_acquire(500, &clock));
     clock.advance(secs(50));
     strategy.apply(&refill(10, secs(1)), &clock).unwrap();
@@ -178,7 +178,7 @@ fn a_refill_that_begins_counts_from_the_change_on() {
 fn what_was_due_before_a_change_is_settled_by_the_settings_before() {
     let clock = ByHand::at(secs(100));
     let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
-    let strategy = refill(10, secs(1)).build();
+    let strategy = refill(10, secs(1)).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(strategy.quota().try_acquire(500, &clock));
     clock.advance(secs(20));
     strategy.apply(&refill(1, secs(10)), &clock).unwrap();
@@ -196,7 +196,7 @@ fn what_was_due_before_a_change_is_settled_by_the_settings_before() {
 fn a_period_counts_once_by_the_settings_at_its_end_however_often_they_change() {
     let clock = ByHand::at(secs(100));
     let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
-    let strategy = refill(10, secs(1)).build();
+    let strategy = refill(10, secs(1)).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(strategy.quota().try_acquire(500, &clock));
     // In each second one period of each setting would end, and only the one in effect at its end counts.
     for step in 0..20 {
@@ -236,7 +236,7 @@ fn a_strategy_that_is_built_on_a_bucket_in_use_keeps_the_proportion_and_refills_
 // Rule C20.
 #[test]
 fn a_drained_quota_is_not_filled_by_a_capacity_of_zero() {
-    let strategy = capacity(500).build();
+    let strategy = capacity(500).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(strategy.quota().try_acquire(400, CLOCK));
     for between in [&[0][..], &[0, 0], &[0, 1000, 0]] {
         for after in between {
@@ -263,7 +263,7 @@ fn under_a_test_guard_a_refill_begins_after_the_waits_that_were_skipped() {
 // Rule C21.
 #[test]
 fn the_mode_off_is_the_switch_and_other_modes_leave_the_switch_alone() {
-    let strategy = mode(RetryMode::Adaptive).build();
+    let strategy = mode(RetryMode::Adaptive).build_on(StandardRetryStrategy::new()).unwrap();
     let failure = Failure::of(&Failed::SAFE);
     strategy.apply(&mode(RetryMode::Off), CLOCK).unwrap();
     assert!(!strategy.is_enabled());
@@ -281,7 +281,7 @@ fn the_mode_off_is_the_switch_and_other_modes_leave_the_switch_alone() {
     strategy.set_enabled(true);
     assert_eq!(strategy.mode(), RetryMode::Adaptive);
 
-    let off = mode(RetryMode::Off).build();
+    let off = mode(RetryMode::Off).build_on(StandardRetryStrategy::new()).unwrap();
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Off, false));
     off.apply(&RetryConfig::new(), CLOCK).unwrap();
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Standard, true));
@@ -290,13 +290,13 @@ fn the_mode_off_is_the_switch_and_other_modes_leave_the_switch_alone() {
 // Rules C19, G1.
 #[test]
 fn a_test_changes_settings_for_itself_alone() {
-    let strategy = RetryConfig::new().try_max_attempts(4).unwrap().build();
+    let strategy = RetryConfig::new().try_max_attempts(4).unwrap().build_on(StandardRetryStrategy::new()).unwrap();
     let attempts = || {
         let flaky = Flaky::new(u32::MAX, Failed::SAFE);
         let _ = retry_blocking(&strategy, || flaky.call()).run();
         flaky.calls()
     };
-    let off = mode(RetryMode::Off).build();
+    let off = mode(RetryMode::Off).build_on(StandardRetryStrategy::new()).unwrap();
     {
         let _test = begin().quota(50);
         assert_eq!((attempts(), strategy.quota().available()), (4, 35));
@@ -321,7 +321,7 @@ fn a_test_changes_settings_for_itself_alone() {
 fn a_change_under_load_loses_nothing() {
     const THREADS: u32 = 4;
     const CALLS: u32 = 2_000;
-    let strategy = capacity(1000).refunds(0, Refund::LastCost).build();
+    let strategy = capacity(1000).refunds(0, Refund::LastCost).build_on(StandardRetryStrategy::new()).unwrap();
     let settings = |i: u32| {
         capacity(1000)
             .refunds(0, Refund::LastCost)
@@ -367,7 +367,7 @@ fn a_change_under_load_loses_nothing() {
 // Rule C20.
 #[test]
 fn a_change_of_the_capacity_under_load_stays_within_it() {
-    let strategy = capacity(600).refunds(0, Refund::LastCost).build();
+    let strategy = capacity(600).refunds(0, Refund::LastCost).build_on(StandardRetryStrategy::new()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -394,7 +394,7 @@ fn a_change_of_the_capacity_under_load_stays_within_it() {
 #[tokio::test(start_paused = true)]
 async fn a_refill_that_begins_under_a_test_guard_does_not_pay_for_the_waits_before_it() {
     let _test = begin();
-    let strategy = capacity(100).build();
+    let strategy = capacity(100).build_on(StandardRetryStrategy::new()).unwrap();
     let call = async |hint: u64| {
         let service = Flaky::new(1, Failed::SAFE.after(secs(hint)));
         retry(&strategy, async || service.call()).run().await.unwrap();
@@ -412,7 +412,7 @@ async fn a_refill_that_begins_under_a_test_guard_does_not_pay_for_the_waits_befo
 // Rules C11, G1.
 #[test]
 fn the_bucket_of_a_test_has_the_capacity_that_was_configured() {
-    let strategy = capacity(9).build();
+    let strategy = capacity(9).build_on(StandardRetryStrategy::new()).unwrap();
     let _test = begin();
     assert_eq!((strategy.quota().capacity(), strategy.quota().available()), (9, 9));
     assert_eq!(strategy.quota_level(), Some(9));

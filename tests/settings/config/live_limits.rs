@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Limits sends: returns a strategy whose limiter lets nothing through at the time of the clock.
 fn limiting(clock: &ByHand) -> ConfiguredStrategy {
-    let strategy = mode(RetryMode::Adaptive).build();
+    let strategy = mode(RetryMode::Adaptive).build_on(StandardRetryStrategy::new()).unwrap();
     let token = strategy.acquire_initial_token(clock).unwrap();
     let throttled = Failed { throttle: true, ..Failed::FATAL };
     strategy.refresh_retry_token(token, &Failure::of(&throttled), clock).unwrap_err();
@@ -63,7 +63,7 @@ fn an_attempt_that_began_in_the_standard_mode_is_sent_after_a_change_to_a_mode_w
 #[test]
 fn a_failure_that_was_sent_in_the_standard_mode_teaches_the_limiter() {
     let clock = ByHand::at(secs(1000));
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     let token = strategy.acquire_initial_token(&clock).unwrap();
     strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
@@ -108,7 +108,7 @@ fn throttled_attempts_of_the_mode_paced_do_not_count_in_other_modes_either() {
 #[test]
 fn throttled_attempts_are_judged_by_the_settings_of_the_moment() {
     let clock = ByHand::at(secs(1000));
-    let strategy = mode(RetryMode::Paced).build();
+    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new()).unwrap();
     let throttled = Failure::of(&Failed::THROTTLED);
     let twice = || {
         let token = strategy.acquire_initial_token(&clock).unwrap();
@@ -186,7 +186,7 @@ fn an_operation_that_waits_for_one_limiter_waits_for_the_other_one_after_a_chang
 #[test]
 fn a_throttling_that_was_sent_in_the_standard_mode_teaches_the_paced_limiter() {
     let clock = ByHand::at(secs(1000));
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     let token = strategy.acquire_initial_token(&clock).unwrap();
     strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
@@ -198,7 +198,7 @@ fn a_throttling_that_was_sent_in_the_standard_mode_teaches_the_paced_limiter() {
 #[test]
 fn the_ramp_begins_with_the_first_operation_in_the_mode_paced() {
     let clock = ByHand::at(secs(1000));
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     drop(strategy.acquire_initial_token(&clock));
     strategy.apply(&RetryConfig::new().mode(RetryMode::Paced), &TokioTimer).unwrap();
     assert_eq!(strategy.send_rate(), None);
@@ -253,7 +253,7 @@ fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
     let clock = ByHand::at(secs(1000));
     let settings = || mode(RetryMode::Paced).paced_ramp(false);
     let told = |rate: f64| settings().try_paced_max_rate(rate).unwrap();
-    let strategy = settings().build();
+    let strategy = settings().build_on(StandardRetryStrategy::new()).unwrap();
     let first = || strategy.acquire_initial_token(&clock).unwrap();
     let close = |rate: f64| strategy.send_rate().is_some_and(|found| (found * 1.03 - rate).abs() < 1e-6);
     assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
@@ -276,7 +276,7 @@ fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
     assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
 
     // One that is set before the first operation, too.
-    let strategy = settings().build();
+    let strategy = settings().build_on(StandardRetryStrategy::new()).unwrap();
     strategy.apply(&told(10.0), &clock).unwrap();
     drop(strategy.acquire_initial_token(&clock));
     assert!(strategy.send_rate().is_some());
@@ -287,7 +287,7 @@ fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
 fn a_told_limit_that_changes_in_a_hold_spaces_its_probes() {
     let clock = ByHand::at(secs(1000));
     let told = |rate: f64| mode(RetryMode::Paced).paced_ramp(false).try_paced_max_rate(rate).unwrap();
-    let strategy = told(0.1).build();
+    let strategy = told(0.1).build_on(StandardRetryStrategy::new()).unwrap();
     let first = || strategy.acquire_initial_token(&clock).unwrap();
     let closed = Failed { throttle: true, retry_after: Some(secs(600)), ..Failed::FATAL };
     let _ = strategy.refresh_retry_token(first(), &Failure::of(&closed), &clock);
@@ -312,7 +312,7 @@ fn a_told_limit_that_changes_in_a_hold_spaces_its_probes() {
 fn the_first_rate_can_be_changed_until_the_ramp_begins_and_a_ramp_that_began_continues() {
     let clock = ByHand::at(secs(1000));
     let settings = |rate| RetryConfig::new().mode(RetryMode::Paced).try_paced_initial_rate(rate).unwrap();
-    let strategy = settings(10.0).build();
+    let strategy = settings(10.0).build_on(StandardRetryStrategy::new()).unwrap();
     strategy.apply(&settings(50.0), &clock).unwrap();
     drop(strategy.acquire_initial_token(&clock));
     assert_eq!(strategy.send_rate(), Some(50.0));

@@ -328,12 +328,17 @@ fn settings_of_the_mode_paced_without_a_mode_are_an_error() {
     let file = || read("[store.paced]\nmax_rate = 10");
     let message = "file \"settings.toml\": the key store.paced.max_rate \"10\" has no effect without a mode: \
                    write store.mode = \"paced\", or the mode that is meant";
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     for result in [strategy.apply(&file(), CLOCK), file().build_on(no_jitter()).map(drop)] {
         let error = result.unwrap_err();
         assert_eq!((error.to_string().as_str(), error.key().unwrap().as_str()), (message, "store.paced.max_rate"));
     }
     assert_eq!(strategy.paced_max_rate(), None);
+    let variable = |name, value| RetryConfig::from_prefixed_variables("STORE_", [(name, value)]).unwrap();
+    let error = variable("STORE_PACED_RAMP", "false").build_on(no_jitter()).unwrap_err();
+    let message = "environment variable STORE_PACED_RAMP: the key paced.ramp \"false\" has no effect without a mode: \
+                   set STORE_MODE=paced, or the mode that is meant";
+    assert_eq!(error.to_string(), message);
     // The mode can come from another source, or from the strategy. In another mode, the settings wait.
     let environment = RetryConfig::from_prefixed_variables("STORE_", [("STORE_MODE", "paced")]).unwrap();
     assert_eq!(environment.or(file()).build_on(no_jitter()).unwrap().mode(), RetryMode::Paced);
@@ -342,6 +347,26 @@ fn settings_of_the_mode_paced_without_a_mode_are_an_error() {
         strategy.apply(&file().mode(mode), CLOCK).unwrap();
         assert_eq!(strategy.mode(), mode);
     }
+}
+
+// Rule C23.
+#[test]
+fn a_burst_without_the_limit_that_it_belongs_to_is_an_error() {
+    let file = |burst: &str| read(&format!("[store]\nmode = \"paced\"\npaced.burst = {burst}"));
+    let error = file("200").build_on(no_jitter()).unwrap_err();
+    let message = "file \"settings.toml\": the key store.paced.burst \"200\" has no effect without store.paced.max_rate: \
+                   write it, too, in sends per second";
+    assert_eq!((error.to_string().as_str(), error.key().unwrap().as_str()), (message, "store.paced.burst"));
+    let variables = [("STORE_MODE", "paced"), ("STORE_PACED_BURST", "200")];
+    let error = RetryConfig::from_prefixed_variables("STORE_", variables).unwrap().build_on(no_jitter()).unwrap_err();
+    let message = "environment variable STORE_PACED_BURST: the key paced.burst \"200\" has no effect without paced.max_rate: \
+                   set STORE_PACED_MAX_RATE, too, in sends per second";
+    assert_eq!(error.to_string(), message);
+    // The limit can come from another source, or from the strategy. A burst of 1 is none.
+    let told = RetryConfig::new().try_paced_max_rate(10.0).unwrap();
+    assert_eq!(told.or(file("200")).build_on(no_jitter()).unwrap().paced_burst(), 200);
+    assert_eq!(file("200").build_on(PacedRetryStrategy::new().max_rate(10.0)).unwrap().paced_burst(), 200);
+    assert_eq!(file("1").build_on(no_jitter()).unwrap().paced_burst(), 1);
 }
 
 // Rules C6, C23.
@@ -407,7 +432,7 @@ fn waits(strategy: &ConfiguredStrategy, clock: &ByHand) -> bool {
 fn a_rate_from_elsewhere_limits_a_configured_strategy_in_the_mode_paced() {
     let clock = ByHand::at(secs(100));
     let mode = |mode| RetryConfig::new().mode(mode).paced_ramp(false);
-    let strategy = mode(RetryMode::Paced).build();
+    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new()).unwrap();
     assert!(!waits(&strategy, &clock));
     strategy.pace_at(Some(10.0), false, &clock);
     assert_eq!((waits(&strategy, &clock), strategy.send_rate()), (true, Some(10.0)));

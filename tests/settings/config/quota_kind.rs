@@ -39,12 +39,12 @@ fn a_file_can_choose_a_quota_by_evidence_in_place_of_the_bucket_that_nobody_chos
     outcomes.extend([true; 100]);
     let expected = levels(&StandardRetryStrategy::new().with_quota(EvidenceQuota::new()), &outcomes);
     assert_ne!(expected, levels(&StandardRetryStrategy::new(), &outcomes), "the buckets differ");
-    assert_eq!(levels(&evidence().build(), &outcomes), expected);
+    assert_eq!(levels(&evidence().build_on(StandardRetryStrategy::new()).unwrap(), &outcomes), expected);
     let capacity = StandardRetryStrategy::new().quota_capacity(20);
     assert_eq!(levels(&evidence().build_on(capacity).unwrap(), &outcomes), expected);
     // A preset is a matter of the settings.
     let preset = RetryConfig::from_prefixed_variables("", [("PRESET", "aws_2_1"), ("QUOTA_KIND", "evidence")]).unwrap();
-    assert_eq!(levels(&preset.build(), &outcomes), expected);
+    assert_eq!(levels(&preset.build_on(StandardRetryStrategy::new()).unwrap(), &outcomes), expected);
 }
 
 fn check(error: &ConfigError, key: &str, message: &str) {
@@ -90,8 +90,9 @@ fn a_quota_by_evidence_has_no_other_setting_than_the_cost_of_conflicts() {
         "code: the key quota.capacity \"9\" can't be set: a quota by evidence has no such setting"
     );
 
-    let conflicts = read("kind = 'evidence'\ncosts.conflict = 5").unwrap().build();
-    let free = evidence().build();
+    let conflicts =
+        read("kind = 'evidence'\ncosts.conflict = 5").unwrap().build_on(StandardRetryStrategy::new()).unwrap();
+    let free = evidence().build_on(StandardRetryStrategy::new()).unwrap();
     let retries = |strategy: &ConfiguredStrategy| {
         let clock = ByHand::at(secs(100));
         let failure = Failure::of(&Failed::CONFLICT);
@@ -109,8 +110,8 @@ fn a_quota_by_evidence_has_no_other_setting_than_the_cost_of_conflicts() {
 // Rule C26.
 #[test]
 fn the_kind_stays_while_a_strategy_runs() {
-    let bucket = RetryConfig::new().build();
-    let by_evidence = evidence().build();
+    let bucket = ConfiguredStrategy::default();
+    let by_evidence = evidence().build_on(StandardRetryStrategy::new()).unwrap();
     let error = bucket.apply(&evidence(), CLOCK).unwrap_err();
     let expected = "the kind that the strategy was built with, which can't change while it runs";
     check(
@@ -185,7 +186,7 @@ fn a_chosen_quota_does_in_each_step_what_it_does_in_code() {
     steps.extend([Fails; 9]);
     steps.extend([LateSuccess, NotSent, GivenUp, Hedge, Succeeds, Succeeds]);
     let by_evidence = seen_after(&StandardRetryStrategy::new().with_quota(EvidenceQuota::new()), &steps);
-    assert_eq!(seen_after(&evidence().build(), &steps), by_evidence);
+    assert_eq!(seen_after(&evidence().build_on(StandardRetryStrategy::new()).unwrap(), &steps), by_evidence);
     let bucket = || StandardRetryStrategy::new().quota_capacity(40);
     let by_bucket = seen_after(&bucket(), &steps);
     assert_eq!(seen_after(&RetryConfig::new().build_on(bucket()).unwrap(), &steps), by_bucket);

@@ -1,7 +1,7 @@
 //! Sections of parts from elsewhere, in the same file.
 
 use super::CLOCK;
-use retry_config::{ConfigError, ConfiguredOn, RetryConfig};
+use retry_config::{ConfigError, ConfiguredOn, ConfiguredStrategy, RetryConfig};
 use retry_core::quota::ConfigSection;
 use retry_core::{Clock, ExponentialBackoff, InvalidSetting, RetryQuota, StandardRetryStrategy};
 use std::sync::{Arc, Mutex, Weak};
@@ -143,7 +143,7 @@ fn a_section_of_a_part_that_the_strategy_does_not_have_is_an_error() {
     let text = "the key store.budget.share can't be set: the strategy has no part with the section budget";
     assert_eq!(error.to_string(), format!("file \"settings.toml\": {text}"));
     assert_eq!((error.part(), error.key().as_deref()), (Some("budget"), Some("store.budget.share")));
-    let strategy = RetryConfig::new().build();
+    let strategy = ConfiguredStrategy::default();
     assert_eq!(strategy.apply(&config, CLOCK).unwrap_err().to_string(), error.to_string());
 }
 

@@ -3,6 +3,7 @@
 use super::{Files, variables};
 use proptest::prelude::*;
 use retry_config::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+use retry_core::StandardRetryStrategy;
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::Path;
@@ -73,7 +74,7 @@ fn each_setting_comes_from_the_first_source_that_sets_it() {
         assert_eq!(name(config.source_of("mode")), mode_source);
         assert_eq!(name(config.source_of("max_attempts")), attempts_source);
 
-        let built = config.build();
+        let built = config.build_on(StandardRetryStrategy::new()).unwrap();
         assert_eq!(built.mode(), mode.unwrap_or(RetryMode::Standard));
         assert_eq!(built.settings().max_attempts, attempts.unwrap_or(5));
     }

@@ -269,6 +269,8 @@ fn a_name_of_something_that_code_sets_is_an_error_that_says_where_to_write_it() 
     let key = |file: &str, variable: &str| (format!("expected {file}"), format!("expected {variable}"));
     let all_attempts = "max_attempts, which counts the first attempt too";
     let all_attempts = || key(all_attempts, "STORE_MAX_ATTEMPTS, which counts the first attempt too");
+    let rate = ", in sends per second, for the mode paced";
+    let rate = || key(&format!("paced.max_rate{rate}"), &format!("STORE_PACED_MAX_RATE{rate}"));
     for (json, (in_file, in_environment)) in [
         (r#"{"max_time": "30s"}"#, (MAX_TIME.to_owned(), MAX_TIME.to_owned())),
         (r#"{"timeout": "30s"}"#, (MAX_TIME.to_owned(), MAX_TIME.to_owned())),
@@ -280,6 +282,15 @@ fn a_name_of_something_that_code_sets_is_an_error_that_says_where_to_write_it() 
         (r#"{"max_retries": 3}"#, all_attempts()),
         (r#"{"retries": 3}"#, all_attempts()),
         (r#"{"attempts": 3}"#, key("max_attempts", "STORE_MAX_ATTEMPTS")),
+        (r#"{"rate": 3}"#, rate()),
+        (r#"{"max_rate": 3}"#, rate()),
+        (
+            r#"{"burst": 3}"#,
+            key(
+                "paced.burst, beside paced.max_rate, for the mode paced",
+                "STORE_PACED_BURST, beside paced.max_rate, for the mode paced",
+            ),
+        ),
         (
             r#"{"enabled": false}"#,
             key("mode = \"off\", to switch retries off", "STORE_MODE=off, to switch retries off"),
@@ -297,6 +308,8 @@ fn a_name_of_something_that_code_sets_is_an_error_that_says_where_to_write_it() 
             )
         );
     }
+    let rate = "unknown key paced.rate: expected paced.max_rate, in sends per second, for the mode paced";
+    assert_eq!(error(r#"{"paced": {"rate": 3}}"#), rate);
     // A key of the same name elsewhere is that key.
     assert_eq!(error(r#"{"quota": {"timeout": 3}}"#), "unknown key quota.timeout: did you mean quota.costs.timeout?");
 }

@@ -11,7 +11,7 @@ use std::thread;
 type Tenants = ScopedRetryStrategy<String, ConfiguredStrategy>;
 
 fn tenants() -> Tenants {
-    ScopedRetryStrategy::new(|| RetryConfig::new().build())
+    ScopedRetryStrategy::new(ConfiguredStrategy::default)
 }
 
 fn read(text: &str) -> Result<ScopedRetryConfig<String>, ConfigError> {
@@ -134,7 +134,7 @@ static CHANGED: ScopedRetryStrategy<Changing, ConfiguredStrategy> = ScopedRetryS
         CHANGED.scope(&Changing(2));
         CHANGES.set(true);
     }
-    RetryConfig::new().build()
+    ConfiguredStrategy::default()
 });
 
 fn change(capacity: u32) {
