@@ -11,8 +11,8 @@ const GROUPS: usize = 16;
 const GROUPS: usize = 2;
 /// The number of keys that a group remembers.
 const SLOTS: usize = 4;
-/// The number of keys that all groups remember. A key is remembered if it is looked up again before this many others. Otherwise it would
-/// only replace one of them.
+/// The number of keys that all groups remember. A key is remembered if it is looked up again before this many others, so that rare keys
+/// do not displace frequent ones.
 pub(super) const PLACES: u64 = (GROUPS * SLOTS) as u64;
 
 /// Entries that threads have looked up lately. All of them are in the map as well.
