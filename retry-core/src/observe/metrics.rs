@@ -56,9 +56,10 @@
 
 mod handles;
 
-use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
+use super::{Event, EventKind, GlobalObserverIsSet, NoHedge, Observer, name_of, set_global_observer};
+use crate::policy::RetryErrorType;
 use crate::quota::QuotaMode;
-use crate::strategy::StrategyName;
+use crate::strategy::{RetryError, StrategyName};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
 use handles::{Counters, Handles};
 use std::fmt;
@@ -274,6 +275,59 @@ const fn number_of(mode: QuotaMode) -> f64 {
     }
 }
 
+/// Counts the variants of an enum. A variant that is missing here is a compile error: without a place for its counter, each event with
+/// it would register the counter again.
+macro_rules! count_variants {
+    ($type:ident { $($variant:ident),+ $(,)? }) => {{
+        const fn is_complete(value: $type) -> bool {
+            match value {
+                $($type::$variant)|+ => true,
+            }
+        }
+        let values = [$($type::$variant),+];
+        assert!(is_complete(values[0]));
+        values.len()
+    }};
+}
+
+/// The number of values of the label `outcome`: `ok` and the reasons to stop.
+const OUTCOMES: usize = 1 + count_variants!(RetryError {
+    NotRetryable,
+    NotRepeatable,
+    Disabled,
+    MaxAttempts,
+    RetryAfterTooLong,
+    MaxTime,
+    Stopped,
+    GivenUp,
+    QuotaExhausted,
+    NoRecovery,
+    ForeignToken,
+    Refused,
+});
+
+/// The number of values of the label `error_type`: `none` and the classes.
+const ERROR_TYPES: usize =
+    1 + count_variants!(RetryErrorType { Throttling, Timeout, Conflict, ServerSide, ClientSide, Other, Unknown });
+
+/// The number of values of the label `result`: `won`, `lost` and the reasons why no hedge was sent.
+const HEDGE_RESULTS: usize = 2 + count_variants!(NoHedge {
+    AllSlow,
+    WarmingUp,
+    FewWin,
+    QuotaLow,
+    Limited,
+    MaxAttempts,
+    MaxTime,
+    Disabled,
+    Stopped,
+    NotIdempotent,
+    IdempotencyUnknown,
+    NotRepeatable,
+    NotReady,
+    NotSold,
+});
+
 /// The handles for one operation and one strategy.
 struct Series {
     /// The labels `operation` and `strategy`.
@@ -286,14 +340,10 @@ struct Series {
     backoff: Histogram,
     limiter_wait: Histogram,
     service_wait: Histogram,
-    /// By outcome.
-    operations: Counters<16>,
-    /// By the class of the failure.
-    failed_attempts: Counters<8>,
-    /// By the class of the failure.
-    retries: Counters<8>,
-    /// By result: won, lost, or one of the 14 reasons why none was sent.
-    hedges: Counters<16>,
+    operations: Counters<OUTCOMES>,
+    failed_attempts: Counters<ERROR_TYPES>,
+    retries: Counters<ERROR_TYPES>,
+    hedges: Counters<HEDGE_RESULTS>,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
     quota_level: OnceLock<Gauge>,
