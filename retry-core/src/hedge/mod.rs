@@ -134,7 +134,7 @@ impl Hedge {
     /// A call that reaches the delay raises it, and a success before it lowers it by a 19th of that. No clock is read. The delay
     /// starts at 50 ms, and is at least 1 ms and at most one minute. During the first 256 calls, it moves faster.
     ///
-    /// If fewer than half of the last 64 hedges won, as near the capacity of the servers, a hedge is sent after twice the delay, and only if
+    /// If at most half of the last 64 hedges won, as near the capacity of the servers, a hedge is sent after twice the delay, and only if
     /// there is no answer by then. So hedges become rare where they only add load. They are sent at the delay again once a sixth to a
     /// quarter of the calls that reach it have no answer after twice the delay.
     ///

@@ -3,9 +3,9 @@
 use crate::support::Shared;
 use crate::support::sync::{AtomicU32, Ordering};
 
-/// The share of hedges that win, in percent, below which they are few. In simulations of 10 and 30 servers, 74 to 85 % win where a server
+/// The share of hedges that win, in percent, up to which they are few, so that one hedge of a new process that loses is enough. In simulations of 10 and 30 servers, 74 to 85 % win where a server
 /// hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded servers, and hedges only add to the load.
-const ENOUGH_PERCENT: u32 = 50;
+const FEW_PERCENT: u32 = 50;
 
 /// The wins that are counted for a call without a hedge at the delay that has no answer after twice the delay. Where `q` of the calls that
 /// reach the delay have slow answers, a hedge wins for these and for three of ten others: half of the hedges if `q` is 0.29. Those that
@@ -90,7 +90,7 @@ impl Wins {
     pub(super) fn are_few(&self) -> bool {
         let read = |wins: &AtomicU32| wins.load(Ordering::Relaxed);
         let known = Known::of(self.0.with(|| AtomicU32::new(Known::NEW.bits()), read));
-        known.share < ENOUGH_PERCENT * ONE / 100
+        known.share <= FEW_PERCENT * ONE / 100
     }
 
     /// Returns whether one of the first calls may have a hedge. This is the number of calls so far.

@@ -185,7 +185,7 @@ impl Default for Options {
             warm_up_calls: 20_000,
             part: 1.0,
             first_seed: UNTUNED,
-            seeds: 40,
+            seeds: 100,
         }
     }
 }
