@@ -8,6 +8,9 @@ use std::time::Duration;
 const FIRST_PROBE: Duration = Duration::from_secs(1);
 /// The longest time between two probes. Within it, the end of a wait that was too long is noticed.
 const LONGEST_SPACE: Duration = Duration::from_secs(300);
+/// The longest hold that can be a ban: the one that fail2ban begins with. An hour is rather the rest of a quota, and a cap would
+/// make 12,000 operations at 5,000 per hour take 1.04 times the ideal time.
+const LONGEST_BAN: Duration = Duration::from_secs(600);
 
 /// A hold: all sends are held back until the end of a wait that the server asked for.
 ///
@@ -65,6 +68,13 @@ impl Hold {
             self.phase = Phase::Over;
         }
         self.is_active() && now >= self.probe_at
+    }
+
+    /// Returns the beginning and the end of a hold that is over, if the server needed most of the wait, and it can have been a ban.
+    pub(super) fn closing(&self) -> Option<(Timestamp, Timestamp)> {
+        // It is shorter if the clock was set back.
+        let is_ban = (FIRST_PROBE..=LONGEST_BAN).contains(&self.until.saturating_since(self.begun));
+        (is_ban && !self.is_active() && !self.was_too_long).then_some((self.begun, self.until))
     }
 
     /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
@@ -196,6 +206,33 @@ mod tests {
         hold.probe(at(3_000), Duration::ZERO);
         hold.reject(at(3_100));
         assert!(hold.is_believed(false));
+    }
+
+    // Rule L71.
+    #[test]
+    fn a_hold_can_be_a_ban_if_it_is_over_lasts_up_to_ten_minutes_and_was_needed() {
+        let closing = |end, over: u64| {
+            let mut hold = until(end);
+            hold.pass(at(over));
+            hold.closing()
+        };
+        assert_eq!(closing(2_000, 1_999), None, "it is not over");
+        assert_eq!(closing(2_000, 2_000), Some((at(0), at(2_000))));
+        assert_eq!(closing(600_000, 700_000), Some((at(0), at(600_000))));
+        assert_eq!(closing(601_000, 700_000), None);
+        // A probe ends it, with more than half of it left, or with less.
+        for (accepted, is_ban) in [(20_000, false), (40_000, true)] {
+            let mut hold = until(60_000);
+            hold.probe(at(1_000), Duration::ZERO);
+            assert!(hold.accept(at(accepted)));
+            hold.pass(at(accepted));
+            assert_eq!(hold.closing().is_some(), is_ban, "{accepted}");
+        }
+        let mut hold = until(60_000);
+        let earlier = Timestamp::from_origin(Duration::from_secs(10));
+        hold.reanchor(earlier);
+        hold.pass(earlier);
+        assert_eq!(hold.closing(), None, "the clock was set back");
     }
 
     #[test]

@@ -404,6 +404,9 @@ impl<U: Unit> Pace<U> {
             self.sends = self.sends.max(self.one());
             self.hold.probe(now, self.probe_interval());
         }
+        if let Some((begun, until)) = self.hold.closing() {
+            self.closings.add(begun, until, self.answers.accepted);
+        }
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 

@@ -131,7 +131,19 @@ fn a_new_client_whose_limit_others_have_used_up_soon_sends_little() {
 // Rules L67, L68.
 #[test]
 fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_looks_for_the_end() {
-    // More than 100 requests in 10 s are rejected for 60 s.
+    ban_again_and_again(false);
+}
+
+// Rules L67, L71.
+#[test]
+fn a_client_learns_from_bans_that_say_how_long_they_last() {
+    ban_again_and_again(true);
+}
+
+/// Bans a client for 60 s after more than 100 requests in 10 s, and checks what it learns. `hints` says whether rejections ask for the
+/// rest of the ban as a wait.
+#[track_caller]
+fn ban_again_and_again(hints: bool) {
     let clock = ByHand::at(secs(1000));
     let strategy = PacedRetryStrategy::new();
     let (mut sent, mut banned_until, mut bans, mut accepted) = (VecDeque::new(), clock.now(), 0, 0);
@@ -159,7 +171,8 @@ fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_look
         }
         previous = now;
         if now < banned_until {
-            drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+            let wait = hints.then(|| banned_until.saturating_since(now));
+            drop(strategy.refresh_retry_token(token, &throttled(wait), &clock));
         } else {
             accepted += 1;
             strategy.record_success(token, &Success::default(), &clock).unwrap();
@@ -168,7 +181,7 @@ fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_look
     }
     assert!(bans <= 5 && accepted >= 2_500, "{bans} bans, {accepted} accepted");
     // 16 in a minute.
-    assert!(Duration::ZERO < gap && gap <= secs(5), "{gap:?} between two probes");
+    assert!(hints || Duration::ZERO < gap && gap <= secs(5), "{gap:?} between two probes");
 }
 
 // Rule L6.
