@@ -8,24 +8,31 @@ use retry_core::time::Timestamp;
 use std::borrow::Borrow;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A reference to a static strategy, or an `Arc`.
 struct Handle<P>(P);
 
 /// A strategy with any backoff.
 trait Strategy {
-    /// Returns the number of operations that wait and may be sent, and takes the sends that the process does not use itself.
-    fn report(&self, now: Timestamp) -> (u32, u32);
+    /// Returns the number of operations that wait and may be sent, and how long the first of them has waited.
+    fn wanted(&self, now: Timestamp) -> (u32, Duration);
+    /// Takes the sends that the process does not use itself, in halves.
+    fn take_spare(&self, now: Timestamp) -> u32;
     fn grant(&self, reply: LineReply, now: Timestamp);
 }
 
 impl<B, Q, P: Deref<Target = PatientRetryStrategy<B, Q>>> Strategy for Handle<P> {
-    fn report(&self, now: Timestamp) -> (u32, u32) {
-        (self.0.wanted_sends(&At(now)), self.0.take_spare_sends(&At(now)))
+    fn wanted(&self, now: Timestamp) -> (u32, Duration) {
+        self.0.wanted_sends(&At(now))
+    }
+
+    fn take_spare(&self, now: Timestamp) -> u32 {
+        self.0.take_spare_halves(&At(now))
     }
 
     fn grant(&self, reply: LineReply, now: Timestamp) {
-        self.0.grant(reply.granted, reply.is_waiting, &At(now));
+        self.0.grant(reply.granted, reply.is_waiting.then_some(reply.least_wait), &At(now));
     }
 }
 
@@ -45,7 +52,7 @@ impl<B: 'static, Q: Borrow<EvidenceQuota> + 'static, P: Deref<Target = PatientRe
 /// The line of a process.
 pub(crate) struct LinePart {
     strategy: Arc<dyn Strategy + Send + Sync>,
-    /// The total number of sends that it has given to others.
+    /// The total number of sends that it has given to others, in halves.
     spare: u64,
 }
 
@@ -63,9 +70,9 @@ impl LinePart {
 
     /// Returns what waits, and the sends that the process does not use itself.
     pub(crate) fn call(&mut self, now: Timestamp) -> LineCall {
-        let (waiting, spare) = self.strategy.report(now);
-        self.spare += u64::from(spare);
-        LineCall { waiting, spare: self.spare }
+        let (waiting, longest_wait) = self.strategy.wanted(now);
+        self.spare += u64::from(self.strategy.take_spare(now));
+        LineCall { waiting, longest_wait, spare: self.spare }
     }
 
     /// Takes the sends that the fleet grants.

@@ -109,8 +109,10 @@ impl From<Knowledge> for QuotaKnowledge {
 pub struct LineCall {
     /// The number of operations that wait and may be sent.
     pub waiting: u32,
-    /// The total number of sends that this process has given to others. Its successes allowed them while operations of other processes
-    /// waited, and none of its own operations used them.
+    /// The time for which the first of them has waited.
+    pub longest_wait: Duration,
+    /// The total number of sends that this process has given to others, in halves. Its successes allowed them while operations of other
+    /// processes waited, and none of its own operations used them.
     pub spare: u64,
 }
 
@@ -121,6 +123,8 @@ pub struct LineReply {
     pub granted: u32,
     /// Whether operations of any process waited recently.
     pub is_waiting: bool,
+    /// The time for which operations of others have waited at least that are sent before those of this process. Zero if none are.
+    pub least_wait: Duration,
 }
 
 /// The part of a call about the limit.

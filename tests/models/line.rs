@@ -34,8 +34,8 @@ enum Step {
     Poll,
     /// An operation is dropped. If its attempt was sent, nobody is told.
     Drop(usize),
-    /// What is spare is taken, and other processes grant sends, and say whether operations of theirs wait.
-    Peers(u32, bool),
+    /// What is spare is taken, and other processes grant sends, and say whether operations of theirs wait, and how long at least.
+    Peers(u32, Option<u64>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,8 @@ fn steps() -> impl Strategy<Value = Step> {
         3 => place().prop_map(Step::Ask),
         8 => Just(Step::Poll),
         4 => place().prop_map(Step::Drop),
-        2 => (prop_oneof![2 => Just(0_u32), 1 => 0..4_u32], any::<bool>()).prop_map(|(sends, wait)| Step::Peers(sends, wait)),
+        2 => (prop_oneof![2 => Just(0_u32), 1 => 0..4_u32], option::of(prop_oneof![Just(0_u64), 1..15_000_u64]))
+            .prop_map(|(sends, wait)| Step::Peers(sends, wait)),
     ]
 }
 
@@ -324,11 +325,12 @@ impl World {
         }
     }
 
-    fn exchange(&mut self, granted: u32, others_wait: bool) {
-        assert_eq!(self.strategy.wanted_sends(&self.clock), self.model.wanted(self.now()));
-        assert_eq!(self.strategy.take_spare_sends(&self.clock), self.model.take_spare(self.now()));
+    fn exchange(&mut self, granted: u32, others_wait: Option<u64>) {
+        let (sends, longest) = self.model.wanted(self.now());
+        assert_eq!(self.strategy.wanted_sends(&self.clock), (sends, millis(longest)));
+        assert_eq!(self.strategy.take_spare_halves(&self.clock), self.model.take_spare(self.now()));
         let is_measured = !self.strategy.starts_empty();
-        self.strategy.grant(granted, others_wait, &self.clock);
+        self.strategy.grant(granted, others_wait.map(millis), &self.clock);
         self.model.peers(granted, others_wait, is_measured, self.now());
     }
 
@@ -383,7 +385,7 @@ impl World {
         assert!(self.operations.iter().flatten().all(is_endless), "an operation does not end");
         (0..PLACES).for_each(|place| self.leave(place));
         assert_eq!(self.strategy.waiting_operations(), Some(0));
-        self.exchange(0, false);
+        self.exchange(0, None);
         for _ in 0..16 {
             self.begin(0, Limits { max_time: None, is_attempt_bound: true });
             self.answer(0, Answer::Success);

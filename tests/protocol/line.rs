@@ -13,7 +13,7 @@ use retry_fleet::protocol::{Call, LineCall, Reply};
 use retry_fleet::store::MemoryStore;
 use stateright::{Checker, HasDiscoveries, Model, Property};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Two operations of this process wait, and its attempts succeed.
 const WAITING: usize = 0;
@@ -75,7 +75,7 @@ struct Process {
     /// The operations that wait, and when each asks first.
     waiting: Vec<(PatientRetryToken, u64)>,
     successes: u64,
-    /// The total number of sends that it has given.
+    /// The total number of sends that it has given, in halves.
     given: u64,
     /// What the store was told of them, if calls report amounts.
     reported: u64,
@@ -239,7 +239,7 @@ impl World {
         let amount = line.spare - process.given;
         process.given = line.spare;
         self.outcome.is_greedy |= is_greedy(process, line);
-        let allowed = if place == HEALTHY { process.successes / 2 } else { process.successes };
+        let allowed = if place == HEALTHY { process.successes } else { 2 * process.successes };
         self.outcome.is_too_much |= process.given > allowed;
         let reply = match fate {
             Fate::CallIsLost | Fate::CallIsLate => None,
@@ -294,7 +294,7 @@ impl World {
         let reply = self.store.call(self.now, &call);
         self.outcome.granted += u64::from(reply.line.unwrap().granted);
         let given: u64 = self.processes.iter().map(|process| process.given).sum();
-        self.outcome.is_too_much |= self.outcome.granted > given && !self.outcome.is_late_return;
+        self.outcome.is_too_much |= 2 * self.outcome.granted > given && !self.outcome.is_late_return;
         reply
     }
 
@@ -313,7 +313,7 @@ impl World {
     /// Returns the number of sends that the store keeps, without changing the store.
     fn kept(&self) -> u32 {
         let mut call = Call::new("stranger", "stranger's epoch");
-        call.line = Some(LineCall { waiting: u32::MAX, spare: 0 });
+        call.line = Some(LineCall { waiting: u32::MAX, longest_wait: Duration::MAX, spare: 0 });
         self.store.clone().call(self.now, &call).line.unwrap().granted
     }
 

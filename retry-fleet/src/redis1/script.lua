@@ -9,7 +9,7 @@ local arguments = {
   -- The quota: 1 if it has one, then `Knowledge`.
   'has_quota', 'missing', 'capacity', 'timeout_age',
   -- The operations that wait for the service: 1 if it has such a part, then `LineCall`.
-  'has_line', 'in_line', 'spare',
+  'has_line', 'in_line', 'longest_wait', 'spare',
   -- The limit: 1 if it has one, then `LimitCall`, with a demand of -1 if it waits for sends.
   'has_limit', 'version', 'accepted', 'rejected', 'demand', 'known_rate', 'known_estimate',
   -- The outcome of a step: `Post`, with the cut as 1 or 0.
@@ -25,7 +25,7 @@ local fields = {
   -- `Knowledge`
   'missing', 'capacity', 'timeout_age',
   -- `LineReply`, with 1 or 0
-  'granted', 'is_waiting',
+  'granted', 'is_waiting', 'least_wait',
   -- `LimitReply`
   'version', 'cut', 'rate', 'estimate', 'satisfied', 'waiting',
   -- `Step`, or '' for its number
@@ -48,12 +48,12 @@ local function number(text, least)
   if x and x >= least and x <= 2 * most then return x end
 end
 local is_text = {epoch = true, rate = true, estimate = true, state = true, reason = true,
-  program = true, second_program = true}
+  program = true, second_program = true, in_wait = true}
 
 local names = {'now', 'clock', 'epoch', 'counted', 'members',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'restored',
   'turned', 'off_until', 'reason', 'timed_out', 'program', 'second_program',
-  'spare', 'spared', 'waited',
+  'spare', 'spared', 'waited', 'in_wait',
   'missing', 'capacity', 'satisfied', 'waiting', 'count', 'new_missing', 'new_capacity', 'new_satisfied', 'new_waiting'}
 local is_signed = {missing = true, new_missing = true}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
@@ -71,7 +71,7 @@ if is_fresh then
   -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written again.
   if redis.call('EXISTS', key, deadlines) > 0 then redis.call('DEL', key, deadlines) end
   read = {}
-  h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = '', program = '', second_program = ''}
+  h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = '', program = '', second_program = '', in_wait = ''}
 end
 -- The time of the store advances with its clock. If the clock was set back, no time has passed since the last call.
 local time = redis.call('TIME')
@@ -173,9 +173,27 @@ if has_quota then
   if h.timed_out > 0 then others[3] = string.format('%.0f', now - h.timed_out) end
 end
 
+-- The processes whose operations wait, of the latest calls, at most 16, oldest call first: when the first operation of each began to
+-- wait, when the process called, and its name.
+local function parse_waits(text, longest)
+  local waits = {}
+  for began, called, name in string.gmatch(text, '(%d+) (%d+) ([^\n]*)\n') do
+    local since, at = tonumber(began), tonumber(called)
+    if since <= at and at <= now and now - at < longest and name ~= A.member and #waits < 16 then
+      waits[#waits + 1] = {since, at, name}
+    end
+  end
+  return waits
+end
+local function format_waits(waits)
+  local texts = {}
+  for i, wait in ipairs(waits) do texts[i] = string.format('%.0f %.0f %s\n', unpack(wait)) end
+  return table.concat(texts)
+end
+
 -- Sends that successes have allowed and that the process did not use are for others whose operations wait. They are thousandths.
 -- What nobody takes fades: after a second, at most 37 % are left.
-local granted, is_waiting = 0, false
+local granted, is_waiting, least_wait = 0, false, 0
 if A.has_line == '1' then
   local u32 = 4294967295
   local in_line, spare = math.min(number_of('in_line'), u32), math.max(0, number_of('spare') - m[7])
@@ -183,9 +201,20 @@ if A.has_line == '1' then
   h.spare = h.spare - math.floor(h.spare * math.min(now - h.spared, 1000) / 1000)
   h.spared = now
   if in_line > 0 then h.waited = now end
-  is_waiting = h.waited > 0 and now - h.waited < math.max(3000, ttl)
-  h.spare = is_waiting and math.min(h.spare + spare * 1000, 2 ^ 40) or 0
-  granted = math.min(math.floor(h.spare / 1000), in_line)
+  local longest = math.max(3000, ttl)
+  is_waiting = h.waited > 0 and now - h.waited < longest
+  h.spare = is_waiting and math.min(h.spare + spare * 500, 2 ^ 40) or 0
+  local sends, since = math.floor(h.spare / 1000), now - math.max(0, math.min(number_of('longest_wait'), now))
+  local waits = parse_waits(h.in_wait, longest)
+  if in_line > 0 then
+    if #waits == 16 then table.remove(waits, 1) end
+    waits[#waits + 1] = {since, now, A.member}
+  end
+  h.in_wait = format_waits(waits)
+  -- With each send that is left, two more of these processes may have it, first those that wait longest.
+  table.sort(waits, function(a, b) return a[1] < b[1] end)
+  local last = waits[2 * sends + 1]
+  if last and since > last[1] then least_wait = now - last[1] else granted = math.min(sends, in_line) end
   h.spare = h.spare - granted * 1000
 end
 
@@ -307,7 +336,7 @@ local has_rate = rate and estimate
 local answer = {
   epoch = h.epoch, members = u32(h.members),
   missing = whole(others[1]), capacity = whole(others[2]), timeout_age = others[3],
-  granted = whole(granted), is_waiting = is_waiting and '1' or '0',
+  granted = whole(granted), is_waiting = is_waiting and '1' or '0', least_wait = whole(least_wait),
   version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(math.min(h.waiting, h.members)),
   rate = has_rate and string.format('%.17g', rate) or '', estimate = has_rate and string.format('%.17g', estimate) or '',
   turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)),

@@ -9,20 +9,20 @@ use std::time::Duration;
 
 #[rustfmt::skip]
 /// The names of the arguments, by subject. The script describes them.
-const ARGUMENTS: [&str; 33] = [
+const ARGUMENTS: [&str; 34] = [
     "member", "epoch", "fresh", "ttl", "leaving", "look_at",
     "has_quota", "missing", "capacity", "timeout_age",
-    "has_line", "in_line", "spare",
+    "has_line", "in_line", "longest_wait", "spare",
     "has_limit", "version", "accepted", "rejected", "demand", "known_rate", "known_estimate",
     "post_version", "post_accepted", "post_rejected", "post_rate", "post_estimate", "post_cut", "post_state",
     "turned", "known_off_for", "known_reason", "off_for", "reason", "program",
 ];
 #[rustfmt::skip]
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 23] = [
+const FIELDS: [&str; 24] = [
     "epoch", "members",
     "missing", "capacity", "timeout_age",
-    "granted", "is_waiting",
+    "granted", "is_waiting", "least_wait",
     "version", "cut", "rate", "estimate", "satisfied", "waiting",
     "step", "now", "elapsed", "accepted", "rejected", "state",
     "turned", "off_for", "reason", "other_program",
@@ -88,6 +88,7 @@ fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
         or_nothing(quota.timeout_age.map(|age| millis(age).to_string())),
         is(call.line.is_some()),
         line.waiting.to_string(),
+        millis(line.longest_wait).to_string(),
         line.spare.to_string(),
         is(call.limit.is_some()),
         limit.version.to_string(),
@@ -132,7 +133,8 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
     }
     if call.line.is_some() {
         let is_waiting = fields.number::<u8>("is_waiting")? == 1;
-        reply.line = Some(LineReply { granted: fields.number("granted")?, is_waiting });
+        let least_wait = Duration::from_millis(fields.number("least_wait")?);
+        reply.line = Some(LineReply { granted: fields.number("granted")?, is_waiting, least_wait });
     }
     if call.limit.is_some() {
         let step = match fields.optional_number("step")? {

@@ -111,7 +111,7 @@ struct Member {
     count: u64,
     accepted: u64,
     rejected: u64,
-    /// The total number of sends that it has given to others.
+    /// The total number of sends that it has given to others, in halves.
     spare: u64,
     demand: Option<u32>,
     /// The knowledge of its quota.
@@ -255,7 +255,7 @@ impl State {
         });
         let quota = call.quota.map(|reported| self.quota(reported, &mut member));
         let now = self.now;
-        let line = call.line.map(|reported| self.line.call(now, reported, millis(call.ttl), &mut member));
+        let line = call.line.map(|reported| self.line.call(now, reported, millis(call.ttl), &call.member, &mut member));
         let step = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
             self.members.remove(&call.member);

@@ -11,6 +11,7 @@ use retry_core::{
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LineCall, LineReply, Reply};
 use retry_fleet::store::MemoryStore;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,7 +61,12 @@ impl Process {
     }
 }
 
-/// A store, and the process `p` that calls it, with the total number of sends that it has given to others.
+/// Returns the part of a call of a process whose operations have waited for a second.
+fn line_call(waiting: u32, spare: u64) -> LineCall {
+    LineCall { waiting, longest_wait: Duration::from_secs(1), spare }
+}
+
+/// A store, and the process `p` that calls it, with the total number of sends that it has given to others, in halves.
 #[derive(Default)]
 struct Exchange {
     store: MemoryStore,
@@ -68,10 +74,10 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// The process gives this many sends more, and gets the reply.
+    /// The process gives this many sends more, and gets the reply. Its operations have waited for a second.
     fn call(&mut self, now: u64, waiting: u32, spare: u64) -> LineReply {
-        self.spare += spare;
-        self.repeat(now, LineCall { waiting, spare: self.spare })
+        self.spare += 2 * spare;
+        self.repeat(now, line_call(waiting, self.spare))
     }
 
     fn repeat(&mut self, now: u64, line: LineCall) -> LineReply {
@@ -118,9 +124,9 @@ fn without_the_store_successes_are_kept_for_nobody() {
     healthy.call(now, &mut store);
     (0..4).for_each(|_| healthy.succeeds(now));
     let leaves = healthy.member.call(at(now), true);
-    assert_eq!(leaves.line, Some(LineCall { waiting: 0, spare: 2 }));
+    assert_eq!(leaves.line, Some(LineCall { spare: 4, ..LineCall::default() }));
     (0..4).for_each(|_| healthy.succeeds(now));
-    assert_eq!(healthy.strategy.take_spare_sends(&At(now)), 0, "it has left");
+    assert_eq!(healthy.strategy.take_spare_halves(&At(now)), 0, "it has left");
     let leaves = waiting.member.call(at(now), true);
     assert_eq!(leaves.line, Some(LineCall::default()), "nobody would take what is granted");
 }
@@ -158,12 +164,99 @@ fn a_process_that_is_cut_off_by_itself_waits_until_it_is_not() {
 fn a_process_gets_as_many_sends_as_its_operations_that_wait() {
     let mut process = Exchange::default();
     assert_eq!(process.call(1_000, 0, 9), LineReply::default(), "nobody waits");
-    let reply = |granted| LineReply { granted, is_waiting: true };
+    let reply = |granted| LineReply { granted, is_waiting: true, ..LineReply::default() };
     assert_eq!(process.call(1_000, 2, 0), reply(0), "what was spare before is not kept");
     assert_eq!(process.call(1_000, 0, 9), reply(0));
     assert_eq!(process.call(1_000, 2, 1), reply(2));
     assert_eq!(process.call(1_000, 100, 0), reply(8));
     assert_eq!(process.call(1_000, 100, 0), reply(0));
+}
+
+/// A store, and processes that call it, with the total number of sends that each has given to others, in halves.
+#[derive(Default)]
+struct Exchanges {
+    store: MemoryStore,
+    given: BTreeMap<&'static str, u64>,
+}
+
+impl Exchanges {
+    /// The process gives this many halves of a send more, and gets the reply. Its operations have waited for some seconds.
+    fn call(&mut self, now: u64, name: &'static str, waiting: u32, wait: u64, spare: u64) -> LineReply {
+        let given = self.given.entry(name).or_default();
+        *given += spare;
+        let mut call = Call::new(name, "fresh");
+        call.line = Some(LineCall { waiting, longest_wait: Duration::from_secs(wait), spare: *given });
+        self.store.call(now, &call).line.unwrap()
+    }
+
+    /// The healthy process gives this many sends.
+    fn gives(&mut self, now: u64, sends: u64) {
+        self.call(now, "healthy", 0, 0, 2 * sends);
+    }
+
+    /// Operations of three processes wait for 30, 20 and 10 seconds.
+    fn waiting(now: u64) -> Self {
+        let mut all = Self::default();
+        for (name, wait) in [("oldest", 30), ("middle", 20), ("newest", 10), ("healthy", 0)] {
+            all.call(now, name, u32::from(wait > 0), wait, 0);
+        }
+        all
+    }
+}
+
+// Rule F53.
+#[test]
+fn the_longer_the_operations_of_a_process_have_waited_the_fewer_sends_must_be_left() {
+    let now = 1_000_000;
+    let mut all = Exchanges::waiting(now);
+    let later = |seconds| LineReply { granted: 0, is_waiting: true, least_wait: Duration::from_secs(seconds) };
+    let first = |granted| LineReply { granted, is_waiting: true, ..LineReply::default() };
+    assert_eq!(all.call(now, "newest", 1, 10, 0), later(30));
+    assert_eq!(all.call(now, "oldest", 1, 30, 0), first(0));
+    assert_eq!(all.call(now, "healthy", 0, 0, 0), later(30), "for operations that are yet to begin to wait");
+    all.call(now, "fourth", 1, 5, 0);
+    all.gives(now, 1);
+    assert_eq!(all.call(now, "fourth", 1, 5, 0), later(10), "the three that wait longer are enough for one send");
+    assert_eq!(all.call(now, "newest", 1, 10, 0), first(1));
+    all.gives(now, 2);
+    assert_eq!(all.call(now, "fourth", 9, 5, 0), first(2));
+}
+
+// Rule F53.
+#[test]
+fn two_halves_of_different_processes_are_a_send() {
+    let now = 1_000_000;
+    let mut all = Exchanges::waiting(now);
+    all.call(now, "healthy", 0, 0, 1);
+    assert_eq!(all.call(now, "oldest", 1, 30, 0).granted, 0);
+    assert_eq!(all.call(now, "middle", 1, 20, 1).granted, 1);
+}
+
+// Rule F53.
+#[test]
+fn a_process_that_waits_no_longer_or_is_silent_keeps_no_sends_from_others() {
+    let now = 1_000_000;
+    let mut all = Exchanges::waiting(now);
+    all.call(now, "oldest", 0, 0, 0);
+    assert_eq!(all.call(now, "newest", 1, 10, 0).least_wait, Duration::from_secs(20));
+    // The one in the middle calls no more. The limit of this call is 30 s.
+    assert_eq!(all.call(now + 29_999, "newest", 1, 39, 0).least_wait, Duration::from_millis(49_999));
+    assert_eq!(all.call(now + 30_000, "newest", 1, 40, 0).least_wait, Duration::ZERO);
+}
+
+// Rule F53.
+#[test]
+fn of_many_processes_the_latest_sixteen_are_compared() {
+    const NAMES: [&str; 17] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"];
+    let now = 1_000_000;
+    let mut all = Exchanges::default();
+    all.gives(now, 0);
+    NAMES.iter().enumerate().for_each(|(wait, name)| _ = all.call(now, name, 1, 100 - wait as u64, 0));
+    assert_eq!(all.call(now, "q", 1, 84, 0).least_wait, Duration::from_secs(99), "the first is forgotten");
+    all.gives(now, 7);
+    assert_eq!(all.call(now, "q", 1, 84, 0).granted, 0);
+    all.gives(now, 1);
+    assert_eq!(all.call(now, "q", 9, 84, 0).granted, 8);
 }
 
 // Rule F49.
@@ -173,7 +266,7 @@ fn a_call_that_is_repeated_or_late_gives_nothing_twice() {
     process.call(1_000, 1, 0);
     process.call(1_000, 0, 10);
     for spare in [10, 10, 4] {
-        process.repeat(1_000, LineCall { waiting: 0, spare });
+        process.repeat(1_000, line_call(0, 2 * spare));
     }
     assert_eq!(process.call(1_000, 100, 0).granted, 10);
     // A store that does not know the process any more does not know what it has given before.
@@ -186,7 +279,7 @@ fn a_call_that_is_repeated_or_late_gives_nothing_twice() {
 #[test]
 fn sends_that_no_process_takes_fade_and_are_forgotten() {
     let mut process = Exchange::default();
-    let reply = |granted| LineReply { granted, is_waiting: true };
+    let reply = |granted| LineReply { granted, is_waiting: true, ..LineReply::default() };
     process.call(1_000, 1, 0);
     process.call(1_000, 0, 40);
     assert_eq!(process.call(1_250, 10, 0), reply(10));
@@ -207,7 +300,7 @@ fn sends_that_no_process_takes_fade_and_are_forgotten() {
 #[test]
 fn sends_are_kept_for_processes_that_call_rarely() {
     let mut process = Exchange::default();
-    let line = |waiting| LineCall { waiting, spare: 0 };
+    let line = |waiting| line_call(waiting, 0);
     process.repeat_with(1_000, line(1), 10);
     assert!(process.repeat_with(10_999, line(0), 10).is_waiting);
     assert!(!process.repeat_with(11_000, line(0), 10).is_waiting);
@@ -223,7 +316,7 @@ fn no_more_is_granted_than_was_given_whatever_is_lost_late_or_repeated() {
         let (waiting, spare) = (random.below(4).saturating_sub(1), u64::from(random.below(2)));
         process.spare += spare;
         // Some calls are lost, and some come again later.
-        let made = LineCall { waiting, spare: process.spare };
+        let made = line_call(waiting, process.spare);
         let late = calls[calls.len().saturating_sub(1 + random.below(3) as usize)];
         calls.push(made);
         let line = if random.one_in(5) { late } else { made };
@@ -232,7 +325,7 @@ fn no_more_is_granted_than_was_given_whatever_is_lost_late_or_repeated() {
         granted += u64::from(reply.granted);
     }
     let given = process.spare;
-    assert!(granted <= given && 10 * granted > 9 * given, "{granted} of {given}");
+    assert!(2 * granted <= given && 20 * granted > 9 * given, "{granted} of {given}");
 }
 
 // Rule F49.
@@ -262,8 +355,8 @@ fn under_a_test_guard_no_line_is_shared() {
     let _test = retry_core::test::begin();
     assert_eq!(process.member.call(at(now), false).line, None);
     let mut reply = Reply::new("epoch", 2);
-    reply.line = Some(LineReply { granted: 0, is_waiting: true });
+    reply.line = Some(LineReply { is_waiting: true, ..LineReply::default() });
     process.member.answered(at(now), &reply);
     (0..40).for_each(|_| process.succeeds(now));
-    assert_eq!(process.strategy.take_spare_sends(&At(now)), 0, "nothing is kept for others");
+    assert_eq!(process.strategy.take_spare_halves(&At(now)), 0, "nothing is kept for others");
 }

@@ -116,7 +116,7 @@ impl Calls {
         let waiting = if waits && self.random.one_in(3) { self.small(5) } else { 0 };
         // A total that grows with each call, or one that is late or made up.
         let spare = if self.random.one_in(5) { self.count(10) } else { u64::from(self.made / 12 + self.below(3)) };
-        LineCall { waiting, spare }
+        LineCall { waiting, longest_wait: Duration::from_millis(self.count(300)), spare }
     }
 
     fn limit(&mut self) -> LimitCall {
@@ -177,6 +177,7 @@ struct Seen {
     alone: u32,
     granted: u32,
     unused: u32,
+    later: u32,
 }
 
 impl Seen {
@@ -196,6 +197,7 @@ impl Seen {
         if let Some((call, reply)) = call.line.zip(reply.line) {
             self.granted += u32::from(reply.granted > 0 && reply.granted < call.waiting);
             self.unused += u32::from(call.spare > 0 && !reply.is_waiting);
+            self.later += u32::from(call.waiting > 0 && reply.granted == 0 && !reply.least_wait.is_zero());
         }
         self.off += u32::from(!reply.retries_enabled());
         let known = call.known_turn.as_ref().is_some_and(|known| reply.turn.as_ref() == Some(known));
@@ -226,10 +228,11 @@ impl Seen {
             alone,
             granted,
             unused,
+            later,
         } = *self;
         for count in [
             evidence, surpluses, timeouts, steps, rates, cuts, off, gone, epochs, counted, restored, carried, written,
-            deleted, programs, alone, granted, unused,
+            deleted, programs, alone, granted, unused, later,
         ] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }

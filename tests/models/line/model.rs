@@ -56,6 +56,8 @@ pub(super) struct Model {
     credit: u32,
     /// While operations of other processes wait, the credit for them, in halves, and when it was last known that they do.
     peers: Option<(u32, u64)>,
+    /// An operation that joined the line later leaves own successes to the others.
+    own_until: Option<u64>,
     grants: Grants,
     last_send: u64,
     /// The probes since the latest success.
@@ -77,7 +79,7 @@ pub(super) struct Model {
     earned: u32,
     all_probes: u32,
     all_sends: u32,
-    /// The sends that were given to other processes.
+    /// The halves of sends that were given to other processes.
     all_given: u32,
 }
 
@@ -87,6 +89,7 @@ impl Model {
             line: Vec::new(),
             credit: 0,
             peers: None,
+            own_until: None,
             grants: Grants::Open,
             last_send: 0,
             probes: 0,
@@ -124,11 +127,13 @@ impl Model {
         self.in_line().next().is_none()
     }
 
-    /// Returns the number of sends to ask others for.
-    pub(super) fn wanted(&self, now: u64) -> u32 {
+    /// Returns the number of sends to ask others for, and how long the operation has waited that would be sent first.
+    pub(super) fn wanted(&self, now: u64) -> (u32, u64) {
         let in_line = u32::try_from(self.in_line().count()).unwrap();
         let is_early = now < self.last_send + self.probe_wait();
-        if self.grants == Grants::Failed { in_line.min((!is_early).into()) } else { in_line }
+        let first = self.in_line().find(|waiting| waiting.has_more_than(2 * FAST, now));
+        let waited = first.map_or(0, |first| now - first.joined.unwrap());
+        (if self.grants == Grants::Failed { in_line.min((!is_early).into()) } else { in_line }, waited)
     }
 
     fn probe_wait(&self) -> u64 {
@@ -138,24 +143,24 @@ impl Model {
     pub(super) fn take_spare(&mut self, now: u64) -> u32 {
         self.forgets_peers(now);
         let Some((spare, _)) = &mut self.peers else { return 0 };
-        let sends = *spare / 2;
-        *spare %= 2;
-        self.all_given += sends;
-        sends
+        self.all_given += *spare;
+        std::mem::take(spare)
     }
 
     /// Others grant sends, and their operations wait or not.
-    pub(super) fn peers(&mut self, granted: u32, wait: bool, was_measured: bool, now: u64) {
+    pub(super) fn peers(&mut self, granted: u32, wait: Option<u64>, was_measured: bool, now: u64) {
         if !was_measured {
             self.last_first = None;
             self.quiet_since = now;
         }
         self.forgets_peers(now);
-        self.peers = wait.then(|| (self.peers.map_or(0, |(spare, _)| spare), now));
+        self.peers = wait.map(|_| (self.peers.map_or(0, |(spare, _)| spare), now));
+        self.own_until = None;
         self.credit += 2 * granted;
         self.earned += 2 * granted;
         let before = self.in_line().count();
         self.spend(now);
+        self.own_until = wait.filter(|wait| *wait > 0).map(|wait| now - wait + 2_000);
         if granted > 0 && self.in_line().count() < before {
             match self.grants {
                 Grants::Open => self.grants = Grants::Tried(now),
@@ -201,9 +206,10 @@ impl Model {
 
     pub(super) fn succeeds(&mut self, now: u64, latency: u64) {
         self.forgets_peers(now);
+        let is_fast = latency <= FAST;
         self.probes = 0;
         self.grants = Grants::Open;
-        if latency <= FAST {
+        if is_fast {
             let missed = (8 * self.gap).clamp(1_000 * NANOS, 30_000 * NANOS);
             let is_quiet = (now - self.quiet_since) * NANOS > missed;
             let earned = if is_quiet && !self.was_timeout { 2 } else { 1 };
@@ -211,16 +217,29 @@ impl Model {
             self.earned += earned;
         }
         self.spend(now);
+        if is_fast
+            && self.next_sent(now).is_none()
+            && let Some((spare, _)) = &mut self.peers
+        {
+            *spare += std::mem::take(&mut self.credit);
+        }
+    }
+
+    /// Returns the place in the line of the operation that is sent for the next credit.
+    fn next_sent(&self, now: u64) -> Option<usize> {
+        let is_next = |waiting: &Waiting| {
+            waiting.joined.is_some() && !waiting.is_to_be_sent && waiting.has_more_than(2 * FAST, now)
+        };
+        let own_until = self.own_until.filter(|_| self.peers.is_some());
+        let index = self.line.iter().position(is_next)?;
+        Some(index).filter(|index| own_until.is_none_or(|until| self.line[*index].joined.unwrap() <= until))
     }
 
     /// Sends the oldest operations that have time for a fast answer, twice.
     fn spend(&mut self, now: u64) {
         while self.credit >= 2 {
-            let next = self.line.iter_mut().find(|waiting| {
-                waiting.joined.is_some() && !waiting.is_to_be_sent && waiting.has_more_than(2 * FAST, now)
-            });
-            let Some(next) = next else { break };
-            next.is_to_be_sent = true;
+            let Some(index) = self.next_sent(now) else { break };
+            self.line[index].is_to_be_sent = true;
             self.credit -= 2;
         }
         self.credit = self.credit.min(2);
@@ -230,7 +249,8 @@ impl Model {
     fn rests(&mut self) {
         if self.is_empty() {
             if let Some((spare, _)) = &mut self.peers {
-                *spare += std::mem::take(&mut self.credit);
+                *spare += self.credit / 2 * 2;
+                self.credit %= 2;
             }
             self.credit = self.credit.min(1);
             if self.firsts == 16 && self.has_waited {
@@ -322,8 +342,7 @@ impl Model {
 
     /// No more is sent than the evidence allows.
     pub(super) fn check_total(&self) {
-        let most = self.earned / 2 + self.all_probes;
-        let all = self.all_sends + self.all_given;
-        assert!(all <= most, "{all} sends, {} halves of a credit", self.earned);
+        let all = 2 * (self.all_sends - self.all_probes) + self.all_given;
+        assert!(all <= self.earned, "{all} halves of a send, {} halves of a credit", self.earned);
     }
 }

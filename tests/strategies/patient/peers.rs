@@ -4,24 +4,26 @@ use super::{Line, waits};
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::strategy::Ready;
 use retry_core::{Failure, Jitter, PatientRetryStrategy, RetryStrategy, StandardRetryStrategy, Success};
+use std::time::Duration;
 
 impl Line {
     /// Operations of others wait, and they grant this many sends.
     fn granted(&self, sends: u32) {
-        self.strategy.grant(sends, true, &self.clock);
+        self.strategy.grant(sends, Some(Duration::ZERO), &self.clock);
     }
 
+    /// Takes what is spare, in halves of a send.
     fn spare(&self) -> u32 {
-        self.strategy.take_spare_sends(&self.clock)
+        self.strategy.take_spare_halves(&self.clock)
     }
 
     fn wanted(&self) -> u32 {
-        self.strategy.wanted_sends(&self.clock)
+        self.strategy.wanted_sends(&self.clock).0
     }
 
     /// Operations of others wait no longer.
     fn alone(&self) {
-        self.strategy.grant(0, false, &self.clock);
+        self.strategy.grant(0, None, &self.clock);
     }
 }
 
@@ -35,17 +37,28 @@ fn successes_that_no_operation_uses_are_spare_while_operations_of_others_wait() 
     assert_eq!(line.spare(), 0, "only half a credit was kept");
     (0..7).for_each(|_| line.answers(100));
     line.answers(400);
-    assert_eq!([(); 2].map(|()| line.spare()), [4, 0], "half a send of each fast success");
+    assert_eq!([(); 2].map(|()| line.spare()), [8, 0], "half a send of each fast success");
     let [mut first, mut second] = [(); 2].map(|()| line.joins());
     assert_eq!(line.wanted(), 2);
     (0..2).for_each(|_| line.answers(100));
     assert_eq!((line.sent([&mut first, &mut second]), line.spare()), ([true, false], 0));
     (0..6).for_each(|_| line.answers(100));
-    assert_eq!((line.sent([&mut second]), line.spare()), ([true], 2));
+    assert_eq!((line.sent([&mut second]), line.spare()), ([true], 4));
     (0..6).for_each(|_| line.answers(100));
     line.alone();
     line.granted(0);
     assert_eq!(line.spare(), 0, "it was for those who wait no longer");
+}
+
+// Rule U23.
+#[test]
+fn half_a_send_from_before_operations_began_to_fail_is_given_with_the_next_success() {
+    let line = Line::new();
+    line.granted(0);
+    line.strategy.release(line.joins());
+    assert_eq!(line.spare(), 0);
+    line.answers(100);
+    assert_eq!(line.spare(), 2);
 }
 
 // Rules U7, U23.
@@ -58,7 +71,7 @@ fn sends_that_others_grant_are_for_the_operations_that_have_waited_longest() {
     line.granted(2);
     assert_eq!((line.sent([&mut first, &mut second, &mut third]), line.wanted()), ([true, true, false], 1));
     line.granted(3);
-    assert_eq!((line.sent([&mut third]), line.spare()), ([true], 1));
+    assert_eq!((line.sent([&mut third]), line.spare()), ([true], 2));
 }
 
 // Rule U23.
@@ -69,10 +82,35 @@ fn sends_that_others_grant_wait_for_no_later_operation() {
     line.alone();
     let mut token = line.joins();
     assert_eq!(line.sent([&mut token]), [false]);
-    line.strategy.grant(9, false, &line.clock);
+    line.strategy.grant(9, None, &line.clock);
     assert_eq!(line.sent([&mut token]), [true]);
     let mut next = line.joins();
     assert_eq!(line.sent([&mut next]), [false]);
+}
+
+// Rule U23.
+#[test]
+fn operations_that_wait_much_shorter_than_those_of_others_leave_them_the_successes() {
+    let line = Line::without_probes();
+    let mut first = line.joins();
+    line.clock.advance(secs(3));
+    let mut second = line.joins();
+    assert_eq!(line.strategy.wanted_sends(&line.clock), (2, secs(3)));
+    let others_wait = |time| line.strategy.grant(0, Some(time), &line.clock);
+    // They wait for exactly two seconds longer than the first operation.
+    others_wait(secs(5));
+    (0..4).for_each(|_| line.answers(100));
+    assert_eq!((line.sent([&mut first, &mut second]), line.spare()), ([true, false], 3));
+    line.strategy.grant(1, Some(secs(5)), &line.clock);
+    assert_eq!(line.sent([&mut second]), [true], "a send that others grant is for any operation");
+    let mut third = line.joins();
+    others_wait(secs(5));
+    (0..3).for_each(|_| line.answers(100));
+    assert_eq!((line.sent([&mut third]), line.spare()), ([false], 3));
+    // Nothing is heard of the others.
+    line.clock.advance(millis(15_001));
+    (0..2).for_each(|_| line.answers(100));
+    assert_eq!(line.sent([&mut third]), [true]);
 }
 
 // Rules U20, U23.
@@ -128,7 +166,7 @@ fn a_time_in_which_nothing_was_measured_is_no_time_without_first_attempts() {
         line.spare()
     });
     // Half a send was kept before.
-    assert_eq!(spare, [1, 0, 1], "half a send of each");
+    assert_eq!(spare, [2, 1, 1], "half a send of each");
 }
 
 // Rule U24.
