@@ -204,7 +204,7 @@ fn a_place_in_the_queue_of_one_limiter_is_left_while_the_mode_changes() {
     let paced = || settings(10).mode(RetryMode::Paced).paced_ramp(false);
     model(move || {
         let clock = Arc::new(ByHand::at(1000));
-        let strategy = shared(paced().build());
+        let strategy = shared(paced().build_on(StandardRetryStrategy::new()).unwrap());
         let token = strategy.acquire_initial_token(&*clock).unwrap();
         strategy.refresh_retry_token(token, &Failure::of(&Throttled), &*clock).unwrap_err();
         let mut waiting = strategy.acquire_initial_token(&*clock).unwrap();
@@ -229,7 +229,8 @@ fn a_place_in_the_queue_of_one_limiter_is_left_while_the_mode_changes() {
 fn each_period_counts_once_while_a_retry_asks_and_the_refill_changes() {
     let refilled = |amount| settings(100).try_quota_refill(amount, Duration::from_secs(1)).unwrap();
     model(move || {
-        let (strategy, clock) = (shared(refilled(10).build()), Arc::new(ByHand::at(1000)));
+        let (strategy, clock) =
+            (shared(refilled(10).build_on(StandardRetryStrategy::new()).unwrap()), Arc::new(ByHand::at(1000)));
         assert!(strategy.quota().try_acquire(100, &*clock));
         clock.advance(Duration::from_secs(3));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
@@ -247,7 +248,8 @@ fn each_period_counts_once_while_a_retry_asks_and_the_refill_changes() {
 #[test]
 fn a_refill_that_begins_while_a_retry_asks_counts_from_the_change_on() {
     model(|| {
-        let (strategy, clock) = (shared(settings(100).build()), Arc::new(ByHand::at(1000)));
+        let (strategy, clock) =
+            (shared(settings(100).build_on(StandardRetryStrategy::new()).unwrap()), Arc::new(ByHand::at(1000)));
         assert!(strategy.quota().try_acquire(100, &*clock));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || other.quota().try_acquire(1, &*time));
