@@ -174,12 +174,14 @@ if has_quota then
 end
 
 -- The processes whose operations wait, of the latest calls, at most 16, oldest call first: when the first operation of each began to
--- wait, when the process called, and its name.
+-- wait, when the process called, and its name, in one line. A text of that length is not from this script.
+local caller = (string.gsub(A.member, '\n', ' '))
 local function parse_waits(text, longest)
   local waits = {}
+  if #text > 65536 then return waits end
   for began, called, name in string.gmatch(text, '(%d+) (%d+) ([^\n]*)\n') do
     local since, at = tonumber(began), tonumber(called)
-    if since <= at and at <= now and now - at < longest and name ~= A.member and #waits < 16 then
+    if since <= at and at <= now and now - at < longest and name ~= caller and #waits < 16 then
       waits[#waits + 1] = {since, at, name}
     end
   end
@@ -192,13 +194,13 @@ local function format_waits(waits)
 end
 
 -- Sends that successes have allowed and that the process did not use are for others whose operations wait. They are thousandths.
--- What nobody takes fades: after a second, at most 37 % are left.
+-- What nobody takes fades, but for one send: after a second, at most 37 % are left.
 local granted, is_waiting, least_wait = 0, false, 0
 if A.has_line == '1' then
   local u32 = 4294967295
   local in_line, spare = math.min(number_of('in_line'), u32), math.max(0, number_of('spare') - m[7])
   m[7] = m[7] + spare
-  h.spare = h.spare - math.floor(h.spare * math.min(now - h.spared, 1000) / 1000)
+  h.spare = h.spare - math.floor(math.max(0, h.spare - 1000) * math.min(now - h.spared, 1000) / 1000)
   h.spared = now
   if in_line > 0 then h.waited = now end
   local longest = math.max(3000, ttl)
@@ -208,7 +210,7 @@ if A.has_line == '1' then
   local waits = parse_waits(h.in_wait, longest)
   if in_line > 0 then
     if #waits == 16 then table.remove(waits, 1) end
-    waits[#waits + 1] = {since, now, A.member}
+    waits[#waits + 1] = {since, now, caller}
   end
   h.in_wait = format_waits(waits)
   -- With each send that is left, two more of these processes may have it, first those that wait longest.

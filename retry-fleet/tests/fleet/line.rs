@@ -283,9 +283,9 @@ fn sends_that_no_process_takes_fade_and_are_forgotten() {
     process.call(1_000, 1, 0);
     process.call(1_000, 0, 40);
     assert_eq!(process.call(1_250, 10, 0), reply(10));
-    assert_eq!(process.call(1_500, 100, 0), reply(15), "three quarters of 20");
+    assert_eq!(process.call(1_500, 100, 0), reply(15), "one, and three quarters of 19");
     process.call(1_500, 0, 40);
-    assert_eq!(process.call(2_500, 100, 0), reply(0));
+    assert_eq!(process.call(2_500, 100, 0), reply(1));
     assert_eq!(process.call(5_499, 0, 40), reply(0));
     assert_eq!(process.call(5_500, 0, 40), LineReply::default(), "nobody has waited for three seconds");
     assert_eq!(process.call(5_500, 100, 0), reply(0));
@@ -294,6 +294,33 @@ fn sends_that_no_process_takes_fade_and_are_forgotten() {
     (5_500..6_500).for_each(|now| _ = process.call(now, 0, 0));
     let left = process.call(6_500, 2_000, 0).granted;
     assert!((350..=368).contains(&left), "{left}");
+}
+
+// Rules F49, F50.
+#[test]
+fn each_second_success_of_a_quiet_fleet_sends_an_operation() {
+    for gap in [500, 1_000, 1_500] {
+        let mut store = MemoryStore::default();
+        let (mut older, mut younger) = (Process::new("older", 0), Process::new("younger", 0));
+        let mut waiting = [(0..40).map(|_| older.waits(1_000)).collect(), Vec::new()];
+        for now in (2_000..14_000).step_by(250) {
+            if now == 5_000 {
+                waiting[1].extend((0..5).map(|_| younger.waits(now)));
+            }
+            if now % gap == 0 {
+                younger.succeeds(now);
+            }
+            if now % 500 == 0 {
+                older.call(now, &mut store);
+                younger.call(now + 100, &mut store);
+            }
+            for (process, tokens) in [&older, &younger].into_iter().zip(&mut waiting) {
+                tokens.retain_mut(|token| !process.is_sent(token, now + 150));
+            }
+        }
+        let sent = 45 - waiting.iter().map(Vec::len).sum::<usize>();
+        assert!(sent >= 12_000 / gap as usize / 2, "{sent} of {}, a success in {gap} ms", 12_000 / gap);
+    }
 }
 
 // Rule F50.

@@ -129,11 +129,10 @@ impl Model {
 
     /// Returns the number of sends to ask others for, and how long the operation has waited that would be sent first.
     pub(super) fn wanted(&self, now: u64) -> (u32, u64) {
-        let in_line = u32::try_from(self.in_line().count()).unwrap();
-        let is_early = now < self.last_send + self.probe_wait();
-        let first = self.in_line().find(|waiting| waiting.has_more_than(2 * FAST, now));
-        let waited = first.map_or(0, |first| now - first.joined.unwrap());
-        (if self.grants == Grants::Failed { in_line.min((!is_early).into()) } else { in_line }, waited)
+        let in_time = || self.in_line().filter(|waiting| waiting.has_more_than(2 * FAST, now));
+        let (count, is_early) = (u32::try_from(in_time().count()).unwrap(), now < self.last_send + self.probe_wait());
+        let waited = in_time().next().map_or(0, |first| now - first.joined.unwrap());
+        (if self.grants == Grants::Failed { count.min((!is_early).into()) } else { count }, waited)
     }
 
     fn probe_wait(&self) -> u64 {

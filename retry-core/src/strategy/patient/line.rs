@@ -284,6 +284,7 @@ impl Line {
         let mut wakers = self.spend(now);
         // Half a credit of many processes is much. So it is given only with a new success, not when operations have begun to fail.
         if is_fast
+            && self.peers.is_some()
             && self.next_sent(now).is_none()
             && let Some(peers) = &mut self.peers
         {
@@ -445,16 +446,16 @@ impl Line {
         self.queue[next].waker.take()
     }
 
-    /// Returns the oldest operation with enough time to be sent for a credit.
-    fn first(&self, now: Timestamp) -> Option<usize> {
+    /// Returns the operations with enough time to be sent for a credit, the oldest one first.
+    fn in_time(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Waiting)> {
         let answer = self.latency.longest_fast().unwrap_or_default() * 2;
-        self.queue.iter().position(|waiting| waiting.end.allows(now, answer))
+        self.queue.iter().enumerate().filter(move |(_, waiting)| waiting.end.allows(now, answer))
     }
 
     /// Returns the operation that is sent for the next credit, unless others wait for it much longer.
     fn next_sent(&self, now: Timestamp) -> Option<usize> {
         let own_until = self.peers.map_or(Nanos::NEVER, |peers| peers.own_until);
-        self.first(now).filter(|index| self.queue[*index].since <= own_until)
+        self.in_time(now).next().filter(|(_, first)| first.since <= own_until).map(|(index, _)| index)
     }
 
     /// Sends as many operations as there is credit for.
@@ -480,7 +481,7 @@ impl Line {
         self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
     }
 
-    /// Returns the number of sends to ask other processes for: one for each operation in the line, but no more often than probes once
+    /// Returns the number of sends to ask other processes for: one for each operation that can be sent, but no more often than probes once
     /// such a send has failed. Each of them would fail, and count as an attempt, if this process is cut off by itself. Also returns how
     /// long the operation has waited that is sent first.
     pub(super) fn wanted(&self, now: Timestamp) -> (u32, Duration) {
@@ -488,8 +489,10 @@ impl Line {
             Grants::Failed => usize::from(now >= self.last_send.saturating_add(self.probe_wait)),
             Grants::Open | Grants::Tried(_) => usize::MAX,
         };
-        let waited = self.first(now).map_or(Duration::ZERO, |index| self.queue[index].since.until(now));
-        (u32::try_from(self.queue.len().min(most)).unwrap_or(u32::MAX), waited)
+        let mut in_time = self.in_time(now);
+        let Some((_, first)) = in_time.next() else { return (0, Duration::ZERO) };
+        let count = in_time.count().saturating_add(1).min(most);
+        (u32::try_from(count).unwrap_or(u32::MAX), first.since.until(now))
     }
 
     /// Takes the credit that no operation here used, in halves of a send.

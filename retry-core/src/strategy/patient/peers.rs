@@ -7,7 +7,7 @@ use std::time::Duration;
 /// For processes that share their evidence that the service answers, as those of a fleet do (the crate `retry-fleet`): successes that no
 /// operation of one process uses send operations of another one.
 impl<B, Q> PatientRetryStrategy<B, Q> {
-    /// Returns the number of sends to ask other processes for: one for each operation in the line. Once a send that they have granted has
+    /// Returns the number of sends to ask other processes for: one for each operation in the line with enough time left. Once a send that they have granted has
     /// failed, it is at most 1, and no more often than probes are sent, until an attempt of this process succeeds. Also returns how long the
     /// operation that is sent first has waited in the line.
     pub fn wanted_sends(&self, clock: &dyn Clock) -> (u32, Duration) {
