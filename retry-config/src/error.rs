@@ -195,8 +195,10 @@ impl Problem {
                     (Needed::Mode, Some(variable)) => {
                         write!(f, "a mode: set {variable}=paced, or the mode that is meant")
                     }
-                    (Needed::MaxRate, None) => write!(f, "{other}: write it, too, in sends per second"),
-                    (Needed::MaxRate, Some(variable)) => write!(f, "{other}: set {variable}, too, in sends per second"),
+                    (Needed::MaxRate, None) => write!(f, "{other}: set it as well, in sends per second"),
+                    (Needed::MaxRate, Some(variable)) => {
+                        write!(f, "{other}: set {variable} as well, in sends per second")
+                    }
                 }
             }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),

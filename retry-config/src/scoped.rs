@@ -63,8 +63,8 @@ impl<K: Eq + Hash + Send + Sync + 'static> ScopedRetryConfig<K> {
     /// # Errors
     ///
     /// Returns an error in the same cases as [`RetryConfig::build_on`], for the scopes in use and those that the settings
-    /// name. Then nothing changes. If a later scope has a part without one of the settings for all, it keeps the settings
-    /// of the code.
+    /// name. Then nothing changes. If the settings are an error for a later scope, because a part of it does not have one of them, or
+    /// one of them has no effect, it keeps the settings of the code.
     pub fn apply_to<B, Q, L>(
         self,
         scopes: &ScopedRetryStrategy<K, ConfiguredStrategy<B, Q, L>>,

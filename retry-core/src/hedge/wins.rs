@@ -3,8 +3,9 @@
 use crate::support::Shared;
 use crate::support::sync::{AtomicU32, Ordering};
 
-/// The share of hedges that win, in percent, up to which they are few, so that one hedge of a new process that loses is enough. In simulations of 10 and 30 servers, 74 to 85 % win where a server
-/// hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded servers, and hedges only add to the load.
+/// The share of hedges that win, in percent, up to which they are few. So if the first hedge of a new process loses, they are. In simulations
+/// of 10 and 30 servers, 74 to 85 % win where a server hangs or pauses or some answers are slow, and 20 to 40 % where all wait for loaded
+/// servers, and hedges only add to the load.
 const FEW_PERCENT: u32 = 50;
 
 /// The wins that are counted for a call without a hedge at the delay that has no answer after twice the delay. Where `q` of the calls that

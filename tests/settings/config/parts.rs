@@ -355,12 +355,12 @@ fn a_burst_without_the_limit_that_it_belongs_to_is_an_error() {
     let file = |burst: &str| read(&format!("[store]\nmode = \"paced\"\npaced.burst = {burst}"));
     let error = file("200").build_on(no_jitter()).unwrap_err();
     let message = "file \"settings.toml\": the key store.paced.burst \"200\" has no effect without store.paced.max_rate: \
-                   write it, too, in sends per second";
+                   set it as well, in sends per second";
     assert_eq!((error.to_string().as_str(), error.key().unwrap().as_str()), (message, "store.paced.burst"));
     let variables = [("STORE_MODE", "paced"), ("STORE_PACED_BURST", "200")];
     let error = RetryConfig::from_prefixed_variables("STORE_", variables).unwrap().build_on(no_jitter()).unwrap_err();
     let message = "environment variable STORE_PACED_BURST: the key paced.burst \"200\" has no effect without paced.max_rate: \
-                   set STORE_PACED_MAX_RATE, too, in sends per second";
+                   set STORE_PACED_MAX_RATE as well, in sends per second";
     assert_eq!(error.to_string(), message);
     // The limit can come from another source, or from the strategy. A burst of 1 is none.
     let told = RetryConfig::new().try_paced_max_rate(10.0).unwrap();

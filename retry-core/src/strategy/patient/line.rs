@@ -47,9 +47,9 @@ const SEQUENTIAL_PROBE_WAIT: Duration = Duration::from_secs(4);
 /// time between two calls to the store of a fleet, 12.5 s.
 const PEERS_SILENCE: Duration = Duration::from_secs(15);
 
-/// An operation gets a success of its own process although others have waited this much longer. By the way through the store of a fleet, the
-/// success would reach them one or two calls later, and a part of it would fade. In a model of 10, 100 and 1,000 processes, each
-/// bridges an outage of 30 s within two points of its best value, where half a second to two seconds and none were compared.
+/// An operation gets a success of its own process although others have waited this much longer, because the others would get that success
+/// one or two calls to the store later. In a model of 10, 100 and 1,000 processes, each bridges an outage of 30 s within two points of its
+/// best value; 0.5 to 2 s, and no such time, were compared.
 const MUCH_LONGER: Duration = Duration::from_secs(2);
 
 /// The number of gaps whose mean is used.
