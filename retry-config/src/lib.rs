@@ -268,9 +268,11 @@ impl RetryConfig {
 
     /// Creates a new strategy. `base` supplies the values that are not set here.
     ///
-    /// `base` is often [`StandardRetryStrategy::new()`], whose quota has a fixed size, or [`PatientRetryStrategy::new()`], whose
-    /// operations wait while the service is down, where the others fail once the quota is empty. It can be a preset such as
-    /// [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is not a setting. Its backoff, its quota and its limiter are kept if code chose them. The configuration sets these settings
+    /// `base` is often [`StandardRetryStrategy::new()`](retry_core::StandardRetryStrategy::new), whose quota has a fixed size, so that
+    /// operations fail once it is empty, or [`PatientRetryStrategy::new()`](retry_core::PatientRetryStrategy::new), whose operations
+    /// wait while the service is down. It can be a preset such as [`aws_2_1()`](retry_core::StandardRetryStrategy::aws_2_1), or a
+    /// strategy with a name, which is not a setting. Its backoff, its quota and its limiter are kept if code chose them. The
+    /// configuration sets these settings
     /// of them:
     ///
     /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](retry_core::ExponentialBackoff) or a pointer to

@@ -64,11 +64,12 @@ impl Closing {
     }
 
     /// Returns whether this closing and the next one were rests of windows, or `None` if the server was open for about as long before
-    /// both. All times are in seconds.
+    /// both, or was idle: a lower rate keeps a window open for less than its length. All times are in seconds.
     fn is_window(&self, next_open: f64, next_length: f64) -> Option<bool> {
         let longer = next_open - self.open?;
         let shorter = self.length() - next_length;
-        (longer.abs() > SHOWN_PART * self.length()).then_some(shorter / longer > 0.5)
+        let is_shown = longer.abs() > SHOWN_PART * self.length() && longer < self.length();
+        is_shown.then_some(shorter / longer > 0.5)
     }
 }
 
@@ -212,6 +213,9 @@ mod tests {
         assert!(windows.cap(at(180)).is_infinite());
         add(&mut windows, (192, 240), 2_400, 600);
         assert!(windows.cap(at(240)).is_infinite(), "nothing else was shown");
+        let mut paused = windows;
+        add(&mut paused, (400, 454), 3_000, 600);
+        assert!(paused.cap(at(454)).is_infinite(), "a pause shows nothing");
         add(&mut windows, (246, 294), 3_000, 600);
         assert_near(windows.cap(at(294)), 5.0 * 600.0 / 54.0);
         add(&mut bans, (132, 184), 1_800, 600);
