@@ -174,14 +174,16 @@ if has_quota then
 end
 
 -- The processes whose operations wait, of the latest calls, at most 16, oldest call first: when the first operation of each began to
--- wait, when the process called, and its name, in one line. A text of that length is not from this script.
+-- wait, when the process called, and its name, in one line. A longer text than this is ignored. Lines are matched one by one, because a
+-- text of digits alone would take the square of its length.
 local caller = (string.gsub(A.member, '\n', ' '))
 local function parse_waits(text, longest)
   local waits = {}
   if #text > 65536 then return waits end
-  for began, called, name in string.gmatch(text, '(%d+) (%d+) ([^\n]*)\n') do
+  for line in string.gmatch(text, '([^\n]*)\n') do
+    local began, called, name = string.match(line, '^(%d+) (%d+) (.*)$')
     local since, at = tonumber(began), tonumber(called)
-    if since <= at and at <= now and now - at < longest and name ~= caller and #waits < 16 then
+    if since and at and since <= at and at <= now and now - at < longest and name ~= caller and #waits < 16 then
       waits[#waits + 1] = {since, at, name}
     end
   end
