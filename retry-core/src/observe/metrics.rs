@@ -56,10 +56,9 @@
 
 mod handles;
 
-use super::{Event, EventKind, GlobalObserverIsSet, NoHedge, Observer, name_of, set_global_observer};
-use crate::policy::RetryErrorType;
+use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
 use crate::quota::QuotaMode;
-use crate::strategy::{RetryError, StrategyName};
+use crate::strategy::StrategyName;
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
 use handles::{Counters, Handles};
 use std::fmt;
@@ -275,59 +274,6 @@ const fn number_of(mode: QuotaMode) -> f64 {
     }
 }
 
-/// Counts the variants of an enum. A variant that is missing here is a compile error: without a place for its counter, each event with
-/// it would register the counter again.
-macro_rules! count_variants {
-    ($type:ident { $($variant:ident),+ $(,)? }) => {{
-        const fn is_complete(value: $type) -> bool {
-            match value {
-                $($type::$variant)|+ => true,
-            }
-        }
-        let values = [$($type::$variant),+];
-        assert!(is_complete(values[0]));
-        values.len()
-    }};
-}
-
-/// The number of values of the label `outcome`: `ok` and the reasons to stop.
-const OUTCOMES: usize = 1 + count_variants!(RetryError {
-    NotRetryable,
-    NotRepeatable,
-    Disabled,
-    MaxAttempts,
-    RetryAfterTooLong,
-    MaxTime,
-    Stopped,
-    GivenUp,
-    QuotaExhausted,
-    NoRecovery,
-    ForeignToken,
-    Refused,
-});
-
-/// The number of values of the label `error_type`: `none` and the classes.
-const ERROR_TYPES: usize =
-    1 + count_variants!(RetryErrorType { Throttling, Timeout, Conflict, ServerSide, ClientSide, Other, Unknown });
-
-/// The number of values of the label `result`: `won`, `lost` and the reasons why no hedge was sent.
-const HEDGE_RESULTS: usize = 2 + count_variants!(NoHedge {
-    AllSlow,
-    WarmingUp,
-    FewWin,
-    QuotaLow,
-    Limited,
-    MaxAttempts,
-    MaxTime,
-    Disabled,
-    Stopped,
-    NotIdempotent,
-    IdempotencyUnknown,
-    NotRepeatable,
-    NotReady,
-    NotSold,
-});
-
 /// The handles for one operation and one strategy.
 struct Series {
     /// The labels `operation` and `strategy`.
@@ -340,10 +286,14 @@ struct Series {
     backoff: Histogram,
     limiter_wait: Histogram,
     service_wait: Histogram,
-    operations: Counters<OUTCOMES>,
-    failed_attempts: Counters<ERROR_TYPES>,
-    retries: Counters<ERROR_TYPES>,
-    hedges: Counters<HEDGE_RESULTS>,
+    /// By outcome.
+    operations: Counters,
+    /// By the class of the failure.
+    failed_attempts: Counters,
+    /// By the class of the failure.
+    retries: Counters,
+    /// By result: won, lost, or the reason why none was sent.
+    hedges: Counters,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
     quota_level: OnceLock<Gauge>,
@@ -365,10 +315,10 @@ impl Series {
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
             service_wait: SERVICE_WAIT.histogram(labels.clone()),
-            operations: Counters::new(),
-            failed_attempts: Counters::new(),
-            retries: Counters::new(),
-            hedges: Counters::new(),
+            operations: Counters::default(),
+            failed_attempts: Counters::default(),
+            retries: Counters::default(),
+            hedges: Counters::default(),
             quota_level: OnceLock::new(),
             quota_capacity: OnceLock::new(),
             quota_mode: OnceLock::new(),

@@ -30,18 +30,19 @@ impl<K: Eq + Hash, H> Handles<K, H> {
     }
 }
 
-/// The counters of a metric by the value of a label with at most `N` values, which are registered on first use.
+/// The counters of a metric by the value of a label, which are registered on first use.
 ///
 /// A value is searched for from the first one that was used, which is the most frequent one: `ok` of the outcomes.
-pub(super) struct Counters<const N: usize>([OnceLock<(&'static str, Counter)>; N]);
+#[derive(Default)]
+pub(super) struct Counters {
+    places: [OnceLock<(&'static str, Counter)>; 8],
+    /// For further values.
+    more: OnceLock<Box<Self>>,
+}
 
-impl<const N: usize> Counters<N> {
-    pub(super) const fn new() -> Self {
-        Self([const { OnceLock::new() }; N])
-    }
-
+impl Counters {
     pub(super) fn increment(&self, value: &'static str, register: impl Fn() -> Counter) {
-        for place in &self.0 {
+        for place in &self.places {
             if place.get().is_none() {
                 // The recorder is called outside of the initialization, which other threads would wait for. If one of them was faster,
                 // its counter stays.
@@ -53,7 +54,7 @@ impl<const N: usize> Counters<N> {
                 return counter.increment(1);
             }
         }
-        register().increment(1);
+        self.more.get_or_init(Box::default).increment(value, register);
     }
 }
 
