@@ -251,6 +251,9 @@ impl<U: Unit> Pace<U> {
         let is_certain = holds || is_first && (self.imposed.is_some() || is_shut_out);
         if is_certain {
             self.estimator.reject(now);
+        } else if is_first && !self.estimator.told().has_limit() && self.answered.is_uneven() {
+            self.estimator.reject_uneven(now);
+            return true;
         }
         is_certain || self.estimator.suspect_in(now, doubt)
     }

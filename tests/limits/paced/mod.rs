@@ -128,6 +128,37 @@ fn a_new_client_whose_limit_others_have_used_up_soon_sends_little() {
     }
 }
 
+// Rule L72.
+#[test]
+fn a_ramp_ends_at_what_was_accepted_if_a_server_rejects_requests_between_others() {
+    let rate_after = |outcomes: &str, strategy: PacedRetryStrategy| {
+        let clock = ByHand::at(secs(1000));
+        let begun = clock.now();
+        let age = || clock.now().saturating_since(begun);
+        for outcome in outcomes.chars() {
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            while strategy.ready(&mut token, &clock, None).wait().is_some() {
+                clock.advance(millis(5));
+            }
+            if outcome == 'a' {
+                strategy.record_success(token, &Success::default(), &clock).unwrap();
+            } else {
+                clock.advance(millis(150).saturating_sub(age()));
+                drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+            }
+        }
+        (strategy.send_rate().unwrap(), age().as_secs_f64())
+    };
+    // The answers to the requests of the last 0.05 s are not known.
+    let (rate, age) = rate_after("aaaararar", PacedRetryStrategy::new());
+    assert!((rate - 0.7 * 6.0 / (age - 0.05)).abs() < 1e-6, "{rate} after {age} s");
+    let (told, _) = rate_after("aaaararar", PacedRetryStrategy::new().max_rate(1_000.0));
+    assert!((told - rate).abs() > 1.0, "a limit that is told has a burst: {told}");
+    // The third of three in a row says nothing of requests between them: a quarter of the rate is sent until more is known.
+    let (rate, _) = rate_after("aaaaarrr", PacedRetryStrategy::new());
+    assert!((rate - 25.0).abs() < 1e-6, "{rate}");
+}
+
 // Rules L67, L68.
 #[test]
 fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_looks_for_the_end() {
