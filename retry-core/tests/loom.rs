@@ -314,3 +314,30 @@ fn a_scope_that_a_thread_has_looked_up_before_is_evicted_unless_it_is_in_use() {
         assert_eq!(scopes.len(), 1, "lookups of the past do not count as use");
     });
 }
+
+// Rules S3, S4.
+#[test]
+fn a_scope_that_a_thread_looks_up_repeatedly_is_evicted_unless_it_is_in_use() {
+    loom::model(|| {
+        let scopes = scopes(1);
+        for _ in 0..2 {
+            drop(scopes.scope(&1));
+        }
+        let other = Arc::clone(&scopes);
+        let thread = thread::spawn(move || {
+            drop(other.scope(&1));
+            drop(other.scope(&1));
+            // This lookup compares the key with that of the lookups before, unless the scope was evicted in between.
+            let held = other.scope(&1);
+            // This one compares it in vain. The comparison leaves no use behind.
+            drop(other.scope(&2));
+            held
+        });
+        drop(scopes.scope(&2));
+        let held = thread.join().unwrap();
+        assert!(std::ptr::eq(&raw const *scopes.scope(&1), &raw const *held));
+        drop(held);
+        drop(scopes.scope(&3));
+        assert_eq!(scopes.len(), 1, "lookups of the past do not count as use");
+    });
+}

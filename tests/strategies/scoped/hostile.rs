@@ -86,10 +86,50 @@ fn the_key_that_a_thread_looked_up_last_is_not_compared_with_others() {
     for key in 0..4 {
         scopes.scope(&Compared(key));
     }
-    // Each is compared with the one that was looked up before, and then with all up to itself.
+    // Each is compared with the one that was looked up before, once more if that was looked up repeatedly, and then with all up to itself.
     assert_eq!([comparisons(3), comparisons(3), comparisons(3)], [4, 1, 1]);
-    assert_eq!([comparisons(1), comparisons(1), comparisons(0)], [3, 1, 2]);
+    assert_eq!([comparisons(1), comparisons(1), comparisons(0)], [4, 1, 3]);
     assert_eq!(scopes.scope(&Compared(3)).quota().available(), 485);
+}
+
+thread_local! {
+    static LOOKED_AT: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// Keys that count how often they are hashed and compared.
+#[derive(Clone, Eq)]
+struct LookedAt(u32);
+
+impl Hash for LookedAt {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (hashed, compared) = LOOKED_AT.get();
+        LOOKED_AT.set((hashed + 1, compared));
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for LookedAt {
+    fn eq(&self, other: &Self) -> bool {
+        let (hashed, compared) = LOOKED_AT.get();
+        LOOKED_AT.set((hashed, compared + 1));
+        self.0 == other.0
+    }
+}
+
+#[test]
+fn a_key_that_a_thread_looks_up_repeatedly_is_compared_and_not_hashed() {
+    let scopes = ScopedRetryStrategy::<LookedAt, _>::new(standard);
+    let looked_at = |key: u32| {
+        LOOKED_AT.set((0, 0));
+        let scope = scopes.scope(&LookedAt(key));
+        (LOOKED_AT.get(), pay(&scope)).0
+    };
+    let [first, second] = [0, 1].map(|key| (looked_at(key), scopes.scope(&LookedAt(key))).1);
+    // The first lookups of a key hash it: they are no repetition.
+    assert_eq!([looked_at(0), looked_at(0), looked_at(0), looked_at(0)], [(1, 1), (1, 1), (0, 1), (0, 1)]);
+    // Another key is compared in vain once, and not while keys alternate.
+    assert_eq!([looked_at(1), looked_at(0), looked_at(1), looked_at(0)], [(1, 2), (1, 1), (1, 1), (1, 1)]);
+    assert_eq!([first.quota().available(), second.quota().available()], [465, 485]);
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

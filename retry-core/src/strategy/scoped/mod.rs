@@ -57,8 +57,8 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 ///
 /// # Costs
 ///
-/// The lookup of an existing key hashes the key, takes a lock and increments a reference count. This takes about 30 ns
-/// and allocates nothing. Each thread has its own lock for the keys that it looked up lately, so threads that use the
+/// The lookup of an existing key takes a lock, increments a reference count, and hashes the key unless the thread has looked up the
+/// same key twice in a row. This takes 20 to 30 ns and allocates nothing. Each thread has its own lock for the keys that it looked up lately, so threads that use the
 /// same key contend for the reference count only. With that contention, a lookup takes two to three times as long. To avoid
 /// the lookup, keep the handle and use it as the strategy: `strategy = self.scope` costs no more than the strategy itself. A
 /// new key is cloned, and a strategy is created for it. Choosing the key to evict takes amortized `O(log n)` time.
@@ -192,6 +192,22 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// Panics if the key's `Hash`, `Eq` or `ToOwned` panics, if the function passed to
     /// [`new`](ScopedRetryStrategy::new) panics, or if the `Drop` of an evicted key or strategy panics.
     pub fn scope<Q>(&self, key: &Q) -> Scope<S>
+    where
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+        K: Borrow<Q> + Send + Sync + 'static,
+    {
+        // The entry of another key is released before the key is hashed: as long as it is held here, it can't be evicted.
+        if let Some(entry) = self.recent.repeated()
+            && *key == *entry.key.borrow()
+        {
+            self.touch(&entry.last_use);
+            return Scope { entry };
+        }
+        self.scope_by_hash(key)
+    }
+
+    /// Returns a handle to the strategy of a key that must be hashed, because it is not the one that this thread uses repeatedly.
+    fn scope_by_hash<Q>(&self, key: &Q) -> Scope<S>
     where
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
         K: Borrow<Q> + Send + Sync + 'static,

@@ -30,28 +30,56 @@ pub(super) struct Recent<S, K>([Group<S, K>; GROUPS]);
 struct Group<S, K>(Mutex<Slots<S, K>>);
 
 /// Entries with the hashes of their keys, each in the slot that its hash determines.
-type Slots<S, K> = [Option<(u64, Arc<Entry<S, K>>)>; SLOTS];
+struct Slots<S, K> {
+    entries: [Option<(u64, Arc<Entry<S, K>>)>; SLOTS],
+    /// The slot of the latest lookup.
+    latest: usize,
+    /// Whether the latest lookup found an entry, in the slot of the lookup before it.
+    is_repeated: bool,
+}
+
+impl<S, K> Slots<S, K> {
+    const fn new() -> Self {
+        Self { entries: [const { None }; SLOTS], latest: 0, is_repeated: false }
+    }
+}
 
 impl<S, K> Recent<S, K> {
     pub(super) const fn new() -> Self {
-        Self([const { Group(Mutex::new([const { None }; SLOTS])) }; GROUPS])
+        Self([const { Group(Mutex::new(Slots::new())) }; GROUPS])
+    }
+
+    /// Returns the entry of the latest lookup if that lookup repeated the one before. The next one is probably for the same key, and
+    /// comparing keys takes less time than hashing one. A thread that alternates between keys gets nothing, because it would compare in
+    /// vain.
+    #[inline]
+    pub(super) fn repeated(&self) -> Option<Arc<Entry<S, K>>> {
+        let slots = self.group().0.try_lock().ok()?;
+        if !slots.is_repeated {
+            return None;
+        }
+        slots.entries.get(slots.latest)?.as_ref().map(|(_, entry)| Arc::clone(entry))
     }
 
     /// Returns an entry with this hash that was looked up lately. Its key must still be compared.
     #[inline]
     pub(super) fn find(&self, hash: u64) -> Option<Arc<Entry<S, K>>> {
-        let slots = self.group().0.try_lock().ok()?;
-        match &slots[slot(hash)] {
+        let mut slots = self.group().0.try_lock().ok()?;
+        let slot = slot(hash);
+        let found = match &slots.entries[slot] {
             Some((known, entry)) if *known == hash => Some(Arc::clone(entry)),
             _ => None,
-        }
+        };
+        slots.is_repeated = found.is_some() && slots.latest == slot;
+        slots.latest = slot;
+        found
     }
 
     /// Remembers an entry of the map. The caller has a handle to it, so that it is not evicted meanwhile.
     pub(super) fn remember(&self, hash: u64, entry: &Arc<Entry<S, K>>) {
         // The former entry is dropped after the lock is released.
         let _former = match self.group().0.try_lock() {
-            Ok(mut slots) => slots[slot(hash)].replace((hash, Arc::clone(entry))),
+            Ok(mut slots) => slots.entries[slot(hash)].replace((hash, Arc::clone(entry))),
             Err(_) => None,
         };
     }
@@ -59,7 +87,7 @@ impl<S, K> Recent<S, K> {
     /// Forgets all entries. It drops no entry itself, because all of them are in the map.
     pub(super) fn clear(&self) {
         for group in &self.0 {
-            *group.0.lock().unwrap_or_else(PoisonError::into_inner) = Slots::default();
+            *group.0.lock().unwrap_or_else(PoisonError::into_inner) = Slots::new();
         }
     }
 
