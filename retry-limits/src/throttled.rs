@@ -29,6 +29,10 @@ pub struct Throttled {
 }
 
 impl Throttled {
+    pub(crate) const fn new() -> Self {
+        Self { attempts: 0, since: 0, longest_wait: 0, accepted_before: 0 }
+    }
+
     /// Returns their number.
     pub const fn attempts(self) -> u32 {
         self.attempts

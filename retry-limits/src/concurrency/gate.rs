@@ -95,6 +95,49 @@ impl Gate {
         };
         is_due
     }
+
+    /// Asks for a slot behind the lock, for the operation with this ticket and this slot.
+    #[cold]
+    fn ask_in_line(
+        &self,
+        (ticket, slot): (&mut Option<Ticket>, &mut Option<Sent>),
+        clock: &dyn Clock,
+        waker: Option<&LazyWaker<'_>>,
+    ) -> Ready {
+        loop {
+            let wait = match self.ask(clock.now(), ticket) {
+                Ok(sent) => {
+                    *slot = Some(sent);
+                    return Ready::Now;
+                }
+                Err(wait) => wait,
+            };
+            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
+            if let (Some(waker), Some(ticket)) = (waker, *ticket)
+                && self.register(ticket, waker.waker())
+            {
+                continue;
+            }
+            return Ready::After(wait);
+        }
+    }
+
+    /// Takes back the place or the slot of an operation that ends without an outcome.
+    #[cold]
+    fn leave(self: Arc<Self>, ticket: Option<Ticket>, sent: Option<Sent>) {
+        match (ticket, sent) {
+            // It returned its slot with an outcome.
+            (None, None) => {}
+            (None, Some(_)) if self.open.put() => {}
+            // The waker is dropped after the lock is released.
+            _ => drop(self.change(|room| {
+                if let Some(queue) = &mut room.queue {
+                    queue.give_up(ticket, sent.map(|_| ()));
+                }
+                ticket.and_then(|ticket| room.wakers.remove(&ticket))
+            })),
+        }
+    }
 }
 
 impl Room {
@@ -107,107 +150,85 @@ impl Room {
 }
 
 /// The place of an operation in the queue, or the slot of its request. A dropped place returns its slot.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Seat {
-    gate: Arc<Gate>,
+    /// `None` until the operation asks for a slot, and after its outcome.
+    gate: Option<Arc<Gate>>,
+    /// `None` with a slot.
     ticket: Option<Ticket>,
     sent: Option<Sent>,
 }
 
 impl Seat {
-    pub(super) const fn new(gate: Arc<Gate>) -> Self {
-        Self { gate, ticket: None, sent: None }
+    /// Creates the place of an operation that has not asked.
+    pub(super) const fn new() -> Self {
+        Self { gate: None, ticket: None, sent: None }
     }
 
     /// Returns whether it has a slot.
+    #[inline]
     pub(super) const fn is_granted(&self) -> bool {
         self.sent.is_some()
     }
 
-    /// Asks for a slot.
+    /// Asks for a slot of this gate.
     #[inline]
-    pub(super) fn ask(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+    pub(super) fn ask(
+        &mut self,
+        gate: impl FnOnce() -> Arc<Gate>,
+        clock: &dyn Clock,
+        waker: Option<&LazyWaker<'_>>,
+    ) -> Ready {
         if self.is_granted() {
             return Ready::Now;
         }
+        let gate = self.gate.get_or_insert_with(gate);
         // An operation that has waited asks behind the lock, where its place is.
         if self.ticket.is_none()
-            && let Some(sent) = self.gate.open.take()
+            && let Some(sent) = gate.open.take()
         {
             self.sent = Some(sent);
             return Ready::Now;
         }
-        self.ask_in_line(clock, waker)
-    }
-
-    /// Asks for a slot behind the lock.
-    #[cold]
-    fn ask_in_line(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        loop {
-            let wait = match self.gate.ask(clock.now(), &mut self.ticket) {
-                Ok(sent) => {
-                    self.sent = Some(sent);
-                    return Ready::Now;
-                }
-                Err(wait) => wait,
-            };
-            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
-            if let (Some(waker), Some(ticket)) = (waker, self.ticket)
-                && self.gate.register(ticket, waker.waker())
-            {
-                continue;
-            }
-            return Ready::After(wait);
-        }
+        gate.ask_in_line((&mut self.ticket, &mut self.sent), clock, waker)
     }
 
     /// Gives the slot back for a while, and keeps the operation's turn.
     pub(super) fn put_back(&mut self) {
-        if self.sent.take().is_some() {
+        if let (Some(gate), Some(_)) = (&self.gate, self.sent.take()) {
             let ticket = &mut self.ticket;
-            self.gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
+            gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
         }
     }
 
     /// Returns the slot of a request that was accepted, and perhaps was a success.
     #[inline]
-    pub(super) fn accepted(mut self, learn: impl FnOnce(&mut Window)) {
-        if self.sent.take_if(|_| self.gate.open.put()).is_none() {
+    pub(super) fn accepted(&mut self, learn: impl FnOnce(&mut Window)) {
+        if let Some(gate) = self.gate.take() {
+            if self.sent.is_some() && gate.open.put() {
+                self.sent = None;
+                return;
+            }
+            self.gate = Some(gate);
             self.end(|window, _| learn(window));
         }
     }
 
     /// Returns the slot, with the state of the window when its request was sent. Without a slot, nothing is learned.
     #[cold]
-    pub(super) fn end(mut self, learn: impl FnOnce(&mut Window, Sent)) {
-        if let Some(sent) = self.sent.take() {
-            self.gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));
+    pub(super) fn end(&mut self, learn: impl FnOnce(&mut Window, Sent)) {
+        if let (Some(gate), Some(sent)) = (&self.gate, self.sent.take()) {
+            gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));
         }
     }
 }
 
-impl Seat {
-    /// Gives up the place or the slot, behind the lock.
-    #[cold]
-    fn leave(&self, ticket: Option<Ticket>, sent: Option<Sent>) {
-        // The waker is dropped after the lock is released.
-        drop(self.gate.change(|room| {
-            if let Some(queue) = &mut room.queue {
-                queue.give_up(ticket, sent.map(|_| ()));
-            }
-            ticket.and_then(|ticket| room.wakers.remove(&ticket))
-        }));
-    }
-}
-
 impl Drop for Seat {
+    // The code of this runs in each place where an operation ends, so the rest is out of line.
     #[inline]
     fn drop(&mut self) {
-        match (self.ticket.take(), self.sent.take()) {
-            // It returned its slot with an outcome, or has not asked yet.
-            (None, None) => {}
-            (None, Some(_)) if self.gate.open.put() => {}
-            (ticket, sent) => self.leave(ticket, sent),
+        if let Some(gate) = self.gate.take() {
+            gate.leave(self.ticket, self.sent);
         }
     }
 }

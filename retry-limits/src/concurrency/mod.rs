@@ -115,8 +115,7 @@ impl Default for ConcurrencyLimiter {
 /// The place of an operation in a [`ConcurrencyLimiter`].
 #[derive(Debug, Default)]
 pub struct ConcurrencyPlace {
-    /// `None` until the operation asks for a slot.
-    seat: Option<Seat>,
+    seat: Seat,
     throttled: Throttled,
 }
 
@@ -125,23 +124,22 @@ impl SendLimiter for ConcurrencyLimiter {
 
     #[inline]
     fn begin(&self, _: &dyn Clock) -> ConcurrencyPlace {
-        ConcurrencyPlace::default()
+        // As a constant it is zeros, which are written to the operation's token directly.
+        const { ConcurrencyPlace { seat: Seat::new(), throttled: Throttled::new() } }
     }
 
     #[inline]
     fn must_ask(&self, place: &ConcurrencyPlace) -> bool {
-        !place.seat.as_ref().is_some_and(Seat::is_granted)
+        !place.seat.is_granted()
     }
 
     #[inline]
     fn ask(&self, place: &mut ConcurrencyPlace, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        place.seat.get_or_insert_with(|| Seat::new(self.gate())).ask(clock, waker)
+        place.seat.ask(|| self.gate(), clock, waker)
     }
 
     fn put_back(&self, place: &mut ConcurrencyPlace) {
-        if let Some(seat) = &mut place.seat {
-            seat.put_back();
-        }
+        place.seat.put_back();
     }
 
     fn rejects(&self, error_type: RetryErrorType) -> bool {
@@ -150,29 +148,23 @@ impl SendLimiter for ConcurrencyLimiter {
 
     #[inline]
     fn succeeded(&self, place: &mut ConcurrencyPlace, _: &Success, _: &dyn Clock) {
-        if let Some(seat) = place.seat.take() {
-            seat.accepted(Window::succeeded);
-        }
+        place.seat.accepted(Window::succeeded);
     }
 
     /// A rejected attempt is repeated without backoff and cost.
     fn failed(&self, place: &mut ConcurrencyPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-        let seat = place.seat.take();
+        let mut seat = std::mem::take(&mut place.seat);
         match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, wait, part) = (clock.now(), stretched(wait, self.random.part()), self.random.part());
                 // A wait that is longer than the strategy allows does not stop the other operations for long, either.
                 let delay = (!is_too_long).then_some(wait);
-                if let Some(seat) = seat {
-                    seat.end(|window, sent| window.rejected(now, sent, delay, part));
-                }
+                seat.end(|window, sent| window.rejected(now, sent, delay, part));
                 let is_over = place.throttled.count(now, wait, self.max_throttled_time);
                 Some(Unpaid::after(wait).over(is_over).too_long(is_too_long))
             }
             FailedSend::Otherwise => {
-                if let Some(seat) = seat {
-                    seat.accepted(Window::accepted);
-                }
+                seat.accepted(Window::accepted);
                 None
             }
             // It was not sent.
@@ -189,6 +181,6 @@ impl SendLimiter for ConcurrencyLimiter {
     }
 
     fn release(&self, place: &mut ConcurrencyPlace) {
-        place.seat = None;
+        place.seat = Seat::default();
     }
 }

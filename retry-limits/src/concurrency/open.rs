@@ -5,8 +5,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::num::NonZeroU32;
 
 /// The slots of a window, while it has nothing to learn and no operation waits. Then the gate is *open*, and the word has the number of
-/// requests in flight in its lower half, and the size of the window in its upper half. A word of zero is a *closed* gate, whose number
-/// is that of the window, behind the lock.
+/// free slots in its upper half, and the number of requests in flight in its lower half. A window has at least one slot, which is free or
+/// taken. So a word of zero is a *closed* gate, whose number is that of the window, behind the lock.
 ///
 /// The gate is opened and closed with the lock held only. It is closed while the window is changed, while an operation waits, during a
 /// pause, and after a rejection until a request is accepted.
@@ -34,13 +34,18 @@ pub(super) struct Open {
     cuts: AtomicU32,
 }
 
-const fn word(in_flight: u32, size: u32) -> u64 {
-    (size as u64) << 32 | in_flight as u64
+/// A free slot in a word.
+const FREE: u64 = 1 << 32;
+/// The change of a word by a slot that is returned. A slot that is taken is the opposite.
+const RETURNED: u64 = FREE - 1;
+
+const fn word(free: u32, in_flight: u32) -> u64 {
+    (free as u64) << 32 | in_flight as u64
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
-const fn halves(word: u64) -> (u32, u32) {
-    (word as u32, (word >> 32) as u32)
+#[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+const fn in_flight(word: u64) -> u32 {
+    word as u32
 }
 
 impl Open {
@@ -53,36 +58,30 @@ impl Open {
     #[inline]
     pub(super) fn take(&self) -> Option<Sent> {
         let cuts = NonZeroU32::new(self.cuts.load(Ordering::Acquire))?;
-        let taken = self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, |current| {
-            let (in_flight, size) = halves(current);
-            (in_flight < size).then(|| word(in_flight + 1, size))
-        });
-        taken.ok().map(|former| Sent::new(halves(former).0, cuts))
+        let less = |current| if current < FREE { None } else { Some(current - RETURNED) };
+        let taken = self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, less);
+        taken.ok().map(|former| Sent::new(in_flight(former), cuts))
     }
 
     /// Returns a slot from whose outcome the window learns nothing unless it is used up. Returns `false` if the lock is needed: the gate
     /// is closed, or all slots are taken.
     #[inline]
     pub(super) fn put(&self) -> bool {
-        let put = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, |current| {
-            let (in_flight, size) = halves(current);
-            (in_flight < size).then(|| word(in_flight.saturating_sub(1), size))
-        });
-        put.is_ok()
+        let more = |current| if current < FREE { None } else { Some(current + RETURNED) };
+        self.word.fetch_update(Ordering::Release, Ordering::Relaxed, more).is_ok()
     }
 
     /// Closes the gate, and gives the window its number of requests in flight.
     pub(super) fn close(&self, window: &mut Window) {
-        let (in_flight, size) = halves(self.word.swap(0, Ordering::AcqRel));
-        // The size of a closed gate is 0, and that of a window at least 1.
-        if size > 0 {
-            window.set_in_flight(in_flight);
+        let former = self.word.swap(0, Ordering::AcqRel);
+        if former > 0 {
+            window.set_in_flight(in_flight(former));
         }
     }
 
     /// Opens the gate to the slots of this window.
     pub(super) fn open(&self, window: &Window) {
         self.cuts.store(window.cuts().get(), Ordering::Release);
-        self.word.store(word(window.in_flight(), window.size()), Ordering::Release);
+        self.word.store(word(window.free(), window.in_flight()), Ordering::Release);
     }
 }
