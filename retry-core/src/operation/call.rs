@@ -133,6 +133,6 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the id and the start time of an operation that begins now.
     #[inline]
     pub(crate) fn beginning(self, operation: &impl Identified) -> Beginning {
-        Beginning::new(operation.operation_id(), self.timer().now())
+        Beginning::new(operation.operation_id(), self.timer().reading())
     }
 }

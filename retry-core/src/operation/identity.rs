@@ -3,7 +3,7 @@
 #[cfg(any(feature = "tracing", feature = "global-observer"))]
 use crate::observe::IdSlot;
 use crate::observe::OperationId;
-use crate::time::Timestamp;
+use crate::time::Reading;
 
 /// Something that belongs to an operation and has its id.
 pub trait Identified {
@@ -36,12 +36,12 @@ impl Identified for UnobservedId {
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
     pub(super) operation_id: OperationId,
-    pub(super) started: Timestamp,
+    pub(super) started: Reading,
 }
 
 impl Beginning {
     #[inline]
-    pub(crate) const fn new(operation_id: OperationId, started: Timestamp) -> Self {
+    pub(crate) const fn new(operation_id: OperationId, started: Reading) -> Self {
         Self { operation_id, started }
     }
 }

@@ -130,7 +130,7 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
     #[inline]
     fn begin(&self, operation: Name, clock: &impl Clock) -> ObservedState {
         if self.is_interested(operation.get()) {
-            ObservedState::Interested(Beginning::new(OperationId::draw(), clock.now()))
+            ObservedState::Interested(Beginning::new(OperationId::draw(), clock.reading()))
         } else {
             ObservedState::Uninterested(UnobservedId::default())
         }

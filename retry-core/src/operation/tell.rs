@@ -117,7 +117,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// The kind is passed by reference, because it is large.
     pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: &EventKind) -> Event {
-        let elapsed = self.timer().now().saturating_since(beginning.started);
+        let elapsed = self.timer().reading().saturating_since(beginning.started);
         self.event_after(elapsed, beginning.operation_id, attempt, kind)
     }
 

@@ -170,7 +170,7 @@ impl<T: AttemptState> AttemptState for Started<T> {
         let state = T::begin(operation, clock);
         // An operation without an observer may not keep its id, but its contexts do.
         let id = state.operation_id().unwrap_or_else(|| operation.operation_id());
-        Self { state, beginning: Beginning::new(id, clock.now()) }
+        Self { state, beginning: Beginning::new(id, clock.reading()) }
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {

@@ -21,6 +21,7 @@
 pub(crate) mod deadline;
 pub(crate) mod latest;
 mod manual;
+mod reading;
 mod std_timer;
 mod timed_out;
 #[cfg(feature = "tokio")]
@@ -28,6 +29,7 @@ mod tokio_timer;
 
 pub(crate) use latest::{Latest, Observed};
 pub use manual::{ManualSleep, ManualTimer};
+pub(crate) use reading::Reading;
 pub use std_timer::StdTimer;
 pub use timed_out::{TimeLimit, TimedOut};
 #[cfg(feature = "tokio")]
@@ -138,6 +140,13 @@ impl Timestamp {
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
+
+    /// Returns the current time, in the form that this clock has.
+    #[doc(hidden)]
+    #[inline]
+    fn reading(&self) -> Reading {
+        Reading::At(self.now())
+    }
 }
 
 /// A [`Clock`] that can also sleep.
@@ -179,6 +188,14 @@ pub trait Timer: Clock {
 
     /// Returns a future that is ready once `delay` has passed. The delay is never zero.
     fn sleep(&self, delay: Duration) -> Self::Sleep;
+
+    /// Returns a future that is ready once `delay` has passed since this reading, which the clock has returned just now. A timer that
+    /// knows when that is need not read its clock again.
+    #[doc(hidden)]
+    #[inline]
+    fn sleep_from(&self, _now: Reading, delay: Duration) -> Self::Sleep {
+        self.sleep(delay)
+    }
 }
 
 /// A [`Clock`] that can also block its thread, for functions and closures that block.
@@ -239,6 +256,11 @@ macro_rules! forward_timers {
             fn now(&self) -> Timestamp {
                 (**self).now()
             }
+
+            #[inline]
+            fn reading(&self) -> Reading {
+                (**self).reading()
+            }
         }
 
         impl<$($generics)*> Timer for $pointer
@@ -250,6 +272,11 @@ macro_rules! forward_timers {
             #[inline]
             fn sleep(&self, delay: Duration) -> Self::Sleep {
                 (**self).sleep(delay)
+            }
+
+            #[inline]
+            fn sleep_from(&self, now: Reading, delay: Duration) -> Self::Sleep {
+                (**self).sleep_from(now, delay)
             }
         }
 

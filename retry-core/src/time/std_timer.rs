@@ -1,6 +1,6 @@
 //! The timer of the standard library.
 
-use super::{BlockingTimer, Clock, Timestamp};
+use super::{BlockingTimer, Clock, Reading, Timestamp};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,11 @@ impl Clock for StdTimer {
     #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from(Instant::now())
+    }
+
+    #[inline]
+    fn reading(&self) -> Reading {
+        Reading::Instant(Instant::now())
     }
 }
 

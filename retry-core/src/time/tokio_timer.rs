@@ -1,6 +1,6 @@
 //! The timer of tokio.
 
-use super::{Clock, Timer, Timestamp};
+use super::{Clock, Reading, Timer, Timestamp};
 use pin_project_lite::pin_project;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -26,6 +26,11 @@ impl Clock for TokioTimer {
     fn now(&self) -> Timestamp {
         Timestamp::from(Instant::now())
     }
+
+    #[inline]
+    fn reading(&self) -> Reading {
+        Reading::Instant(Instant::now().into_std())
+    }
 }
 
 impl Timer for TokioTimer {
@@ -33,8 +38,15 @@ impl Timer for TokioTimer {
 
     #[inline]
     fn sleep(&self, delay: Duration) -> TokioSleep {
-        let now = Instant::now();
-        TokioSleep { until: now.checked_add(delay).unwrap_or_else(|| far_from(now)), sleep: None }
+        TokioSleep::new(Instant::now(), delay)
+    }
+
+    #[inline]
+    fn sleep_from(&self, now: Reading, delay: Duration) -> TokioSleep {
+        match now {
+            Reading::Instant(now) => TokioSleep::new(now.into(), delay),
+            Reading::At(_) => self.sleep(delay),
+        }
     }
 }
 
@@ -59,6 +71,13 @@ pin_project! {
         until: Instant,
         #[pin]
         sleep: Option<Sleep>,
+    }
+}
+
+impl TokioSleep {
+    #[inline]
+    fn new(now: Instant, delay: Duration) -> Self {
+        Self { until: now.checked_add(delay).unwrap_or_else(|| far_from(now)), sleep: None }
     }
 }
 

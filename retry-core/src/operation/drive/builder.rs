@@ -134,7 +134,7 @@ impl<S, C, O> OperationBuilder<S, C, O> {
         O: OptionalObserver,
     {
         let Self { surroundings, limits, is_unlimited, is_timed, keeps_failures } = self;
-        let started = (is_timed || keeps_failures).then(|| surroundings.clock.now());
+        let started = (is_timed || keeps_failures).then(|| surroundings.clock.reading());
         let mut state = surroundings.call().begin(limits);
         state.set_unlimited(is_unlimited);
         if let Some(weight) = surroundings.weight {

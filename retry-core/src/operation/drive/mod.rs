@@ -142,7 +142,7 @@ use crate::limit::EarlyWake;
 use crate::observe::{Event, OperationId};
 use crate::policy::{RetryDirective, Usage};
 use crate::strategy::{Failure, Operations, RetryStrategy, Share};
-use crate::time::{Clock, StdTimer, TimeLimit, TimedOut, Timestamp};
+use crate::time::{Clock, Reading, StdTimer, TimeLimit, TimedOut, Timestamp};
 use builder::Surroundings;
 use by_hand::{ByHand, Keeping};
 use std::borrow::Cow;
@@ -167,7 +167,7 @@ pub struct Operation<S: RetryStrategy, C: Clock = StdTimer, O: OptionalObserver 
     id: OnceLock<OperationId>,
     previous_failure: Option<Failure>,
     /// The start time, unless the driver does not want to know how long the operation took.
-    started: Option<Timestamp>,
+    started: Option<Reading>,
     /// Whether there is no outcome that the operation could return if the service does not recover, because an exploration put failures
     /// without an outcome in the place of all attempts.
     lacks_outcome: bool,
@@ -216,7 +216,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     fn new(
         state: StateOf<S, Limits, O>,
         surroundings: Surroundings<S, C, O>,
-        started: Option<Timestamp>,
+        started: Option<Reading>,
         keeps_failures: bool,
     ) -> Self {
         Self {
@@ -455,7 +455,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
 
     /// Returns the time since the beginning, if it was read.
     fn elapsed(&self) -> Duration {
-        let elapsed = self.started.map(|started| self.surroundings.clock.now().saturating_since(started));
+        let elapsed = self.started.map(|started| self.surroundings.clock.reading().saturating_since(started));
         elapsed.unwrap_or_default()
     }
 }

@@ -4,7 +4,7 @@ use super::{CutOnStop, LimitsOn, OutOfTime, OwnStop, RunningLimits, StopHandle, 
 use crate::operation::{Attempt, AttemptSleep, Deadline, RunAttempt, Stop};
 use crate::strategy::{RetryError, RetryToken};
 use crate::support::KeptOutcome;
-use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
+use crate::time::{Clock, Reading, TimeLimit, TimedOut, Timer, Timestamp};
 use std::num::NonZeroU32;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Limited<H = ()> {
     /// The time that is left of `max_time`; `None` once it is over.
     left: Option<Duration>,
     /// The time at which `left` was updated; `None` before the operation begins.
-    updated: Option<Timestamp>,
+    updated: Option<Reading>,
     /// Whether the operation has neither made an attempt nor waited. In this case the attempt is made even if the limit
     /// is already over, as with a limit of zero when the clock is read again.
     is_first: bool,
@@ -115,11 +115,20 @@ impl<H: StopHandle> Limited<H> {
     /// is left does not change.
     #[inline]
     fn update(&mut self, clock: &impl Clock) -> Option<Duration> {
-        let now = clock.now();
+        let now = clock.reading();
         let passed = self.updated.map(|updated| now.saturating_since(updated)).unwrap_or_default();
         self.updated = Some(now);
         self.left = self.left.and_then(|left| left.checked_sub(passed));
         self.left
+    }
+
+    /// Shortens the time limit to the time until the deadline. It is out of line, so that the path without a deadline is short.
+    #[cold]
+    fn start_before(&mut self, deadline: Timestamp, now: Reading) {
+        let left = deadline.saturating_since(now.timestamp());
+        if self.max_time.is_none_or(|max_time| left < max_time) {
+            (self.max_time, self.left, self.limit) = (Some(left), Some(left), TimeLimit::Deadline);
+        }
     }
 
     /// Returns the error of an operation whose time is over before its next attempt.
@@ -158,16 +167,15 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
         None::<R>
     }
 
+    #[inline]
     fn start(&mut self, clock: &impl Clock) {
         if self.max_time.is_none() && self.deadline.is_none() {
             return;
         }
-        let now = clock.now();
+        let now = clock.reading();
         self.updated = Some(now);
-        if let Some(left) = self.deadline.map(|deadline| deadline.saturating_since(now))
-            && self.max_time.is_none_or(|max_time| left < max_time)
-        {
-            (self.max_time, self.left, self.limit) = (Some(left), Some(left), TimeLimit::Deadline);
+        if let Some(deadline) = self.deadline {
+            self.start_before(deadline, now);
         }
     }
 
@@ -251,7 +259,11 @@ impl<H: StopHandle> RunningLimits for Limited<H> {
     fn sleep<T: Timer>(&self, timer: &T, next: Option<(Duration, TimedOut)>) -> Option<H::Sleep<T::Sleep>> {
         match next {
             Some((Duration::ZERO, _)) => None,
-            Some((time, _)) => self.stop.sleep(Some(timer.sleep(time))),
+            // With a limit on the operation, the clock was read just now, to know what is left of it.
+            Some((time, _)) => self.stop.sleep(Some(match self.updated {
+                Some(now) => timer.sleep_from(now, time),
+                None => timer.sleep(time),
+            })),
             None => self.stop.sleep(None),
         }
     }

@@ -97,7 +97,8 @@ pub trait RunningLimits: RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// The sleep until an attempt is cut. It has no values if there are no limits.
     type Sleep<Z: Future<Output = ()>>: AttemptSleep<Self::Cut>;
 
-    /// Returns the sleep until an attempt is cut, whose time limit is `next`. There is none if nothing cuts it, or if no time is left.
+    /// Returns the sleep until an attempt is cut, whose time limit is `next`. There is none if nothing cuts it, or if no time is left. The
+    /// limits have read the clock just now, for `next`.
     fn sleep<T: Timer>(&self, timer: &T, next: Option<(Duration, Self::Cut)>) -> Option<Self::Sleep<T::Sleep>>;
 
     /// Returns the handles that can stop the operation.
