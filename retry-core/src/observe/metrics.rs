@@ -52,7 +52,7 @@
 //! # Costs
 //!
 //! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
-//! allocates nothing. It takes a read lock, which is held for a look-up.
+//! allocates nothing. In a program with many operations, it can take a read lock, which is held for a look-up.
 
 mod handles;
 
@@ -60,9 +60,9 @@ use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global
 use crate::quota::QuotaMode;
 use crate::strategy::StrategyName;
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
-use handles::{Counters, Handles};
+use handles::{Counters, Found, Handles};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
 ///
@@ -102,7 +102,7 @@ pub fn install() -> Result<(), GlobalObserverIsSet> {
 /// ```
 pub struct MetricsObserver {
     is_described: OnceLock<()>,
-    series: Handles<(&'static str, Option<StrategyName>), Series>,
+    series: Handles<Series>,
 }
 
 impl MetricsObserver {
@@ -112,8 +112,8 @@ impl MetricsObserver {
         Self { is_described: OnceLock::new(), series: Handles::new() }
     }
 
-    fn series(&self, event: &Event) -> Arc<Series> {
-        self.series.get((event.operation, event.strategy.clone()), |(operation, strategy)| {
+    fn series(&self, event: &Event) -> Found<'_, Series> {
+        self.series.get(event.operation, event.strategy.as_ref(), |(operation, strategy)| {
             if self.is_described.set(()).is_ok() {
                 describe_all();
             }

@@ -1,32 +1,102 @@
 //! Handles of metrics by their names.
 
+use crate::strategy::StrategyName;
 use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::Counter;
 use rapidhash::fast::GlobalState;
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// The handles of each operation and strategy, which are registered on first use. Names are hashed as `metrics` hashes them,
-/// because std's hasher takes more instructions.
-pub(super) struct Handles<K, H>(LazyLock<RwLock<HashMap<K, Arc<H>, GlobalState>>>);
+/// The number of names whose handles are found by address.
+const PLACES: usize = 64;
 
-impl<K: Eq + Hash, H> Handles<K, H> {
+/// The names of an operation and its strategy.
+pub(super) type Names = (&'static str, Option<StrategyName>);
+
+/// The handles of each operation and strategy, which are registered on first use.
+pub(super) struct Handles<H> {
+    /// Handles by the addresses of their names. A place keeps its first names, so an address is that of no other name.
+    places: [OnceLock<(Names, Arc<H>)>; PLACES],
+    /// All handles. Names are hashed as `metrics` hashes them, because std's hasher takes more instructions.
+    all: LazyLock<RwLock<HashMap<Names, Arc<H>, GlobalState>>>,
+}
+
+impl<H> Handles<H> {
     pub(super) const fn new() -> Self {
-        Self(LazyLock::new(RwLock::default))
+        Self { places: [const { OnceLock::new() }; PLACES], all: LazyLock::new(RwLock::default) }
     }
 
-    /// Returns the handles of a key. The recorder is called without a lock, so two threads may register the same handles;
-    /// for a recorder, both are the same.
-    pub(super) fn get(&self, key: K, register: impl FnOnce(&K) -> H) -> Arc<H> {
-        if let Some(handles) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Arc::clone(handles);
+    /// Returns the handles of these names. They are found without hashing and without a lock if they are among the first ones that were
+    /// looked up, and if the texts have the same addresses as then.
+    #[inline]
+    pub(super) fn get(
+        &self,
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        register: impl FnOnce(&Names) -> H,
+    ) -> Found<'_, H> {
+        let place = &self.places[place_of(operation, strategy)];
+        match place.get() {
+            Some(((known, of), handles)) if std::ptr::eq(*known, operation) && is_same_text(of.as_ref(), strategy) => {
+                Found::Here(handles)
+            }
+            _ => Found::Elsewhere(self.look_up((operation, strategy.cloned()), place, register)),
         }
-        let handles = Arc::new(register(&key));
-        // The handles that are replaced, if any, are dropped after the lock is released.
-        let replaced = self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&handles));
-        drop(replaced);
+    }
+
+    /// Looks the handles up by name, and keeps them in this place if it is empty. The recorder is called without a lock, so two threads
+    /// may register the same handles; for a recorder, both are the same.
+    fn look_up(&self, names: Names, place: &OnceLock<(Names, Arc<H>)>, register: impl FnOnce(&Names) -> H) -> Arc<H> {
+        let known = self.all.read().unwrap_or_else(PoisonError::into_inner).get(&names).cloned();
+        let handles = known.unwrap_or_else(|| {
+            let handles = Arc::new(register(&names));
+            // The handles that are replaced, if any, are dropped after the lock is released.
+            let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+            let replaced = all.insert(names.clone(), Arc::clone(&handles));
+            drop(all);
+            drop(replaced);
+            handles
+        });
+        _ = place.set((names, Arc::clone(&handles)));
         handles
+    }
+}
+
+/// Returns the place for these names.
+#[expect(clippy::cast_possible_truncation, reason = "the remainder is small")]
+fn place_of(operation: &str, strategy: Option<&StrategyName>) -> usize {
+    let strategy = strategy.map_or(0, |name| name.as_str().as_ptr().addr());
+    // The multiplier of Fibonacci hashing: the upper half of the product depends on all bits of both addresses.
+    let product =
+        (operation.as_ptr().addr() as u64 ^ (strategy as u64).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((product >> 32) % PLACES as u64) as usize
+}
+
+/// Returns whether both are the same text in memory.
+fn is_same_text(one: Option<&StrategyName>, other: Option<&StrategyName>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one.as_str(), other.as_str()),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Handles that were found.
+pub(super) enum Found<'a, H> {
+    Here(&'a H),
+    Elsewhere(Arc<H>),
+}
+
+impl<H> Deref for Found<'_, H> {
+    type Target = H;
+
+    #[inline]
+    fn deref(&self) -> &H {
+        match self {
+            Self::Here(handles) => handles,
+            Self::Elsewhere(handles) => handles,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Tests of counters.
+//! Tests of counters, and of handles by names.
 
-use super::Counters;
+use super::{Counters, Found, Handles, PLACES};
+use crate::strategy::StrategyName;
 use ::metrics::Counter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,4 +23,31 @@ fn each_value_has_its_counter_which_is_registered_once() {
         }
     }
     assert_eq!(registered.load(Ordering::Relaxed), 20);
+}
+
+#[test]
+fn handles_are_those_of_their_names_wherever_the_texts_are() {
+    let handles = Handles::<String>::new();
+    // Operations and strategies of the same text at other addresses, more of them than there are places.
+    let names = |number: usize| -> (&'static str, Option<StrategyName>) {
+        let strategy = (number % 3 > 0).then(|| StrategyName::from(format!("strategy {number}")));
+        (Box::leak(format!("operation {number}").into_boxed_str()), strategy)
+    };
+    let all: Vec<_> = (0..2 * PLACES).map(names).collect();
+    let other_addresses: Vec<_> = (0..2 * PLACES).map(names).collect();
+    let registered = AtomicU64::new(0);
+    let found_here = [&all, &all, &other_addresses].map(|texts| {
+        let found = texts.iter().enumerate().filter(|(number, (operation, strategy))| {
+            let found = handles.get(operation, strategy.as_ref(), |_| {
+                registered.fetch_add(1, Ordering::Relaxed);
+                format!("handles {number}")
+            });
+            assert_eq!(*found, format!("handles {number}"));
+            matches!(found, Found::Here(_))
+        });
+        found.count()
+    });
+    assert_eq!((found_here[0], found_here[2]), (0, 0), "new names, and other addresses");
+    assert!((1..=PLACES).contains(&found_here[1]), "{found_here:?}");
+    assert_eq!(registered.load(Ordering::Relaxed), 2 * PLACES as u64);
 }
