@@ -2,7 +2,7 @@
 
 use super::Name;
 use crate::observe::Event;
-use crate::time::{Clock, Reading};
+use crate::time::{Clock, Timestamp};
 
 /// The observers of an operation. `N` is the state of the call's own observer.
 #[derive(Debug)]
@@ -16,12 +16,13 @@ pub(super) use enabled::Global;
 
 #[cfg(feature = "global-observer")]
 mod enabled {
-    use super::{Clock, Event, Name, Reading};
+    use super::{Clock, Event, Name, Timestamp};
     use crate::observe::{Observer, global_observer};
 
-    /// The start time of an operation that the global observer is interested in.
+    /// The start time of an operation that the global observer is interested in. A [`Reading`](crate::time::Reading) is larger, and each
+    /// operation would pay for it, also without an observer.
     #[derive(Debug)]
-    pub(in crate::operation) struct Global(Option<Reading>);
+    pub(in crate::operation) struct Global(Option<Timestamp>);
 
     impl Global {
         #[inline]
@@ -31,7 +32,7 @@ mod enabled {
 
         #[cold]
         fn begin_under(observer: &dyn Observer, name: &Name, clock: &impl Clock) -> Self {
-            Self(observer.is_interested(name.get()).then(|| clock.reading()))
+            Self(observer.is_interested(name.get()).then(|| clock.now()))
         }
 
         /// Returns whether no code of an observer has run, or will run.
@@ -45,7 +46,7 @@ mod enabled {
             self.0.is_some()
         }
 
-        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Reading) -> Event) {
+        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Timestamp) -> Event) {
             if let (Some(started), Some(observer)) = (self.0, global_observer()) {
                 observer.observe(&event(started));
             }
@@ -77,5 +78,5 @@ impl Global {
     }
 
     #[inline]
-    pub(super) fn tell(&self, _: impl FnOnce(Reading) -> Event) {}
+    pub(super) fn tell(&self, _: impl FnOnce(Timestamp) -> Event) {}
 }
