@@ -64,7 +64,6 @@ impl<H> Handles<H> {
 }
 
 /// Returns the place for these names.
-#[expect(clippy::cast_possible_truncation, reason = "the remainder is small")]
 fn place_of(operation: &str, strategy: Option<&StrategyName>) -> usize {
     let strategy = strategy.map_or(0, |name| name.as_str().as_ptr().addr());
     // The multiplier of Fibonacci hashing: the upper half of the product depends on all bits of both addresses.

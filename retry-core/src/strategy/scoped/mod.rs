@@ -57,11 +57,11 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 ///
 /// # Costs
 ///
-/// The lookup of an existing key takes a lock, increments a reference count, and hashes the key unless the thread has looked up the
-/// same key twice in a row. This takes 20 to 30 ns and allocates nothing. Each thread has its own lock for the keys that it looked up lately, so threads that use the
-/// same key contend for the reference count only. With that contention, a lookup takes two to three times as long. To avoid
-/// the lookup, keep the handle and use it as the strategy: `strategy = self.scope` costs no more than the strategy itself. A
-/// new key is cloned, and a strategy is created for it. Choosing the key to evict takes amortized `O(log n)` time.
+/// The lookup of an existing key takes a lock and increments a reference count. It hashes the key unless the thread has looked up the
+/// same key twice in a row. This takes about 30 ns or less, and allocates nothing. Each thread has its own lock for the keys that it
+/// looked up lately, so threads that use the same key contend for the reference count only. With that contention, a lookup takes two to
+/// three times as long. To avoid the lookup, keep the handle and use it as the strategy: `strategy = self.scope` costs no more than the
+/// strategy itself. A new key is cloned, and a strategy is created for it. Choosing the key to evict takes amortized `O(log n)` time.
 ///
 /// # Panics
 ///

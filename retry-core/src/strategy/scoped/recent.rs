@@ -29,9 +29,12 @@ pub(super) struct Recent<S, K>([Group<S, K>; GROUPS]);
 #[repr(align(64))]
 struct Group<S, K>(Mutex<Slots<S, K>>);
 
-/// Entries with the hashes of their keys, each in the slot that its hash determines.
+/// An entry with the hash of its key.
+type Hashed<S, K> = (u64, Arc<Entry<S, K>>);
+
+/// Entries, each in the slot that its hash determines.
 struct Slots<S, K> {
-    entries: [Option<(u64, Arc<Entry<S, K>>)>; SLOTS],
+    entries: [Option<Hashed<S, K>>; SLOTS],
     /// The slot of the latest lookup.
     latest: usize,
     /// Whether the latest lookup found an entry, in the slot of the lookup before it.

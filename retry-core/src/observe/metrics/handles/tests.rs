@@ -30,7 +30,7 @@ fn handles_are_those_of_their_names_wherever_the_texts_are() {
     let handles = Handles::<String>::new();
     // Operations and strategies of the same text at other addresses, more of them than there are places.
     let names = |number: usize| -> (&'static str, Option<StrategyName>) {
-        let strategy = (number % 3 > 0).then(|| StrategyName::from(format!("strategy {number}")));
+        let strategy = (!number.is_multiple_of(3)).then(|| StrategyName::from(format!("strategy {number}")));
         (Box::leak(format!("operation {number}").into_boxed_str()), strategy)
     };
     let all: Vec<_> = (0..2 * PLACES).map(names).collect();
