@@ -282,8 +282,9 @@ impl<S, P, C, A, N, F, E, T, O> RetryLayer<S, P, Requests<C, A, N, Hooks<F, E>>,
     /// Sets a function that is called after each failure, with the outcome and an event, as [`Retry::on_retry`](retry_core::Retry::on_retry).
     /// It gets the `Result`, because an `Ok` that the policy classifies as a failure, such as an error status, is a failure, too.
     ///
-    /// If a retry follows, the event has a [delay](retry_core::EventKind::delay). After the last failure it is
-    /// [`Stopped`](retry_core::EventKind::Stopped). The function returns `()`, or a [`ControlFlow<()>`](std::ops::ControlFlow) whose `Break`
+    /// The event is [`RetryScheduled`](retry_core::EventKind::RetryScheduled) if a retry follows after a
+    /// [delay](retry_core::EventKind::delay), [`WaitingForService`](retry_core::EventKind::WaitingForService) if the request waits in
+    /// line, and [`Stopped`](retry_core::EventKind::Stopped) if it ends, also if it ends in such a wait. The function returns `()`, or a [`ControlFlow<()>`](std::ops::ControlFlow) whose `Break`
     /// ends the request with this outcome in place of the retry.
     ///
     /// ```

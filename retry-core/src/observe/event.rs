@@ -193,9 +193,10 @@ pub enum EventKind {
 
 impl EventKind {
     /// Returns the delay before the retry for [`RetryScheduled`](EventKind::RetryScheduled), and `None` for any other
-    /// event, including [`WaitingForService`](EventKind::WaitingForService), after which it is not known whether a retry follows.
+    /// event.
     ///
-    /// An `on_retry` closure can use it to check whether a retry follows.
+    /// `None` does not mean that the operation ends: after [`WaitingForService`](EventKind::WaitingForService), a retry follows if the
+    /// service answers again in time. An operation that ends has a [reason](EventKind::reason).
     pub const fn delay(&self) -> Option<Duration> {
         match self {
             Self::RetryScheduled { delay, .. } => Some(*delay),

@@ -243,7 +243,7 @@ where
 /// # async fn example() -> Result<(), Error> {
 /// let call = retry(&SERVER, || connect())
 ///     .when(|error: &Error| error.kind() == ErrorKind::ConnectionRefused)
-///     .on_retry(|error, event| eprintln!("{error}; next attempt: {:?}", event.kind.delay()))
+///     .on_retry(|error, event| eprintln!("{error}: {}", event.kind.as_str()))
 ///     .name("connect");
 /// call.run().await
 /// # }

@@ -203,9 +203,10 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
 impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets a closure that is called after each failure, with the error and an event.
     ///
-    /// If a retry follows, the event is [`RetryScheduled`](crate::EventKind::RetryScheduled), which has a
-    /// [delay](crate::EventKind::delay). After the last failure it is [`Stopped`](crate::EventKind::Stopped), which has
-    /// a [reason](crate::EventKind::reason).
+    /// The event is [`RetryScheduled`](crate::EventKind::RetryScheduled) if a retry follows after a [delay](crate::EventKind::delay),
+    /// [`WaitingForService`](crate::EventKind::WaitingForService) if the operation waits in line, and
+    /// [`Stopped`](crate::EventKind::Stopped), which has a [reason](crate::EventKind::reason), if the operation ends. If it ends in a wait,
+    /// the closure is called again, with `Stopped` and the same error.
     ///
     /// It is also called when a [stop](Retry::stop) or a time limit ends the call before its first attempt. The number of the attempt is 0
     /// then.
@@ -223,11 +224,14 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
+    /// use retry_core::EventKind;
+    ///
     /// let call = retry(&STORE, || connect())
     ///     .when(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-    /// let call = call.on_retry(|error, event| match event.kind.delay() {
-    ///     Some(delay) => eprintln!("retrying in {delay:.1?}: {error}"),
-    ///     None => eprintln!("giving up: {error}"),
+    /// let call = call.on_retry(|error, event| match event.kind {
+    ///     EventKind::RetryScheduled { delay, .. } => eprintln!("retrying in {delay:.1?}: {error}"),
+    ///     EventKind::WaitingForService { .. } => eprintln!("waiting for the store: {error}"),
+    ///     _ => eprintln!("giving up: {error}"),
     /// });
     /// call.run().await
     /// # }

@@ -65,6 +65,20 @@ async fn events_say_that_an_operation_waits_and_that_it_is_sent() {
     assert!(matches!(succeeded, EventKind::Succeeded { recorded: true, quota_mode: None, .. }), "{succeeded:?}");
 }
 
+// Rules O9, U2.
+#[tokio::test(start_paused = true)]
+async fn on_retry_is_called_for_each_wait_in_line_and_again_if_it_ends_without_a_retry() {
+    let (strategy, mut calls) = (waits_with(3), Vec::new());
+    let call = retry(&strategy, || ready(Err::<u32, _>(Failed::SAFE)));
+    let call = call.on_retry(|error, event| calls.push((*error, event.attempt, event.kind)));
+    assert_eq!(call.run().await, Err(Failed::SAFE));
+    assert!(calls.iter().all(|(error, _, kind)| (*error, kind.delay()) == (Failed::SAFE, None)), "{calls:?}");
+    let kinds: Vec<_> = calls.iter().map(|(_, attempt, kind)| (*attempt, kind.as_str(), kind.reason())).collect();
+    let waits = "waiting_for_service";
+    let ends = (2, "stopped", Some(RetryError::NoRecovery));
+    assert_eq!(kinds, [(1, waits, None), (2, waits, None), ends]);
+}
+
 // Rules Q19, U19.
 #[test]
 fn the_number_of_operations_that_wait_and_the_mode_are_known() {
