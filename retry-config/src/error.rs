@@ -1,5 +1,6 @@
 //! The error of an invalid configuration, and the sources of settings.
 
+use super::RetryMode;
 use retry_core::InvalidSetting;
 use std::borrow::Cow;
 use std::error::Error;
@@ -94,6 +95,14 @@ pub(super) enum Problem {
         without: Needed,
         /// The variable of the other one, if this one was read from a variable.
         variable: Option<String>,
+    },
+    /// A known limit on sends in a mode that would send without it.
+    NoLimit {
+        key: &'static str,
+        value: String,
+        mode: RetryMode,
+        /// The source of the mode.
+        mode_from: ConfigSource,
     },
     Unreadable(io::Error),
     Malformed(String),
@@ -201,6 +210,11 @@ impl Problem {
                     }
                 }
             }
+            Self::NoLimit { key, value, mode, mode_from } => {
+                let key = full(key);
+                write!(f, "the key {key} {value:?} has no effect in the mode {mode} of {mode_from}: ")?;
+                write!(f, "expected the mode paced or off, or no {key}")
+            }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }
@@ -253,7 +267,8 @@ impl ConfigError {
             | Problem::Repeated(key)
             | Problem::Missing(key)
             | Problem::NoPart { key, .. }
-            | Problem::NoEffect { key, .. } => join(&self.section, key),
+            | Problem::NoEffect { key, .. }
+            | Problem::NoLimit { key, .. } => join(&self.section, key),
             Problem::NoSection { section, .. } => section.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),

@@ -55,10 +55,10 @@ impl RetryConfig {
             Some(("paced", _)) if base.pace.is_none() => {
                 Some(chosen("limit", "the limit was chosen in code and has no such setting", None))
             }
-            // With another mode that is written, the settings wait for a change to the mode `paced`.
             Some(("paced", _)) if base.chosen_mode.or(self.mode_setting()).is_none() => {
                 Some(self.no_effect(key, value, Needed::Mode))
             }
+            Some(("paced", "max_rate")) if base.chosen_mode.is_none() => self.no_limit(key, value),
             Some(("paced", "burst")) if self.set.paced_burst > Some(1) && !self.has_max_rate(base) => {
                 Some(self.no_effect(key, value, Needed::MaxRate))
             }
@@ -74,6 +74,14 @@ impl RetryConfig {
             _ => None,
         };
         Problem::NoEffect { key, value: value.to_owned(), without, variable }
+    }
+
+    /// Returns the problem of a known limit in a mode that sends without it. The mode `off` is a switch for incidents, so it is allowed. Other
+    /// settings of the mode `paced` describe no limit, and wait for a change to that mode.
+    fn no_limit(&self, key: &'static str, value: &str) -> Option<Problem> {
+        let mode = self.mode_setting().filter(|mode| matches!(mode, RetryMode::Standard | RetryMode::Adaptive))?;
+        let mode_from = self.source_of("mode")?.clone();
+        Some(Problem::NoLimit { key, value: value.to_owned(), mode, mode_from })
     }
 
     fn has_max_rate(&self, base: &Resolved) -> bool {

@@ -325,7 +325,8 @@ impl RetryConfig {
     /// # Errors
     ///
     /// Returns an error if a part of `base` has no such setting, if the mode contradicts its limiter, or if a setting would
-    /// have no effect: a key `paced.*` without a mode, or `paced.burst` without `paced.max_rate`. A mode from the environment or the shared config file of AWS is
+    /// have no effect: a key `paced.*` without a mode, `paced.max_rate` in the mode `standard` or `adaptive`, or `paced.burst` without
+    /// `paced.max_rate`. A mode from the environment or the shared config file of AWS is
     /// not an error, because code has priority.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
         base.configured(self)

@@ -32,6 +32,10 @@ pub enum RetryMode {
     /// A [`PacedRetryStrategy`](retry_limits::PacedRetryStrategy).
     Paced,
     /// Retries are switched off, as by [`set_enabled(false)`](crate::ConfiguredStrategy::set_enabled).
+    ///
+    /// While the strategy runs, it keeps the limit on sends that it has. A strategy that starts in this mode sends without the limits of the
+    /// settings `paced.*`. A limit that code chose is kept in each mode, as in
+    /// `config.build_on(PacedRetryStrategy::new().max_rate(50.0).burst(10))`.
     Off,
 }
 

@@ -268,7 +268,7 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             let config = from_file(key, value).unwrap();
             // The settings of the mode `paced` need a mode, and the burst its limit.
             let effective = if key.starts_with("paced.") {
-                RetryConfig::new().mode(RetryMode::Standard).try_paced_max_rate(1e6).unwrap()
+                RetryConfig::new().mode(RetryMode::Paced).try_paced_max_rate(1e6).unwrap()
             } else {
                 RetryConfig::new()
             };

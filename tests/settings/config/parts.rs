@@ -339,14 +339,70 @@ fn settings_of_the_mode_paced_without_a_mode_are_an_error() {
     let message = "environment variable STORE_PACED_RAMP: the key paced.ramp \"false\" has no effect without a mode: \
                    set STORE_MODE=paced, or the mode that is meant";
     assert_eq!(error.to_string(), message);
-    // The mode can come from another source, or from the strategy. In another mode, the settings wait.
+    // The mode can come from another source, or from the strategy.
     let environment = RetryConfig::from_prefixed_variables("STORE_", [("STORE_MODE", "paced")]).unwrap();
     assert_eq!(environment.or(file()).build_on(no_jitter()).unwrap().mode(), RetryMode::Paced);
     assert_eq!(file().build_on(PacedRetryStrategy::new()).unwrap().paced_max_rate(), Some(10.0));
+    // In another mode, settings that are not a limit wait.
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Off] {
-        strategy.apply(&file().mode(mode), CLOCK).unwrap();
+        strategy.apply(&read("[store.paced]\nramp = false").mode(mode), CLOCK).unwrap();
         assert_eq!(strategy.mode(), mode);
     }
+}
+
+// Rules C6, C23.
+#[test]
+fn a_known_limit_in_a_mode_that_would_send_without_it_is_an_error() {
+    let file = |mode: &str| read(&format!("[store]\n{mode}\npaced.max_rate = 10"));
+    let message = |mode: &str, of: &str| {
+        format!(
+            "file \"settings.toml\": the key store.paced.max_rate \"10\" has no effect in the mode {mode} of {of}: \
+             expected the mode paced or off, or no store.paced.max_rate"
+        )
+    };
+    let strategy = ConfiguredStrategy::default();
+    let variable = RetryConfig::from_prefixed_variables("API_RETRY_", [("API_RETRY_MODE", "adaptive")]).unwrap();
+    let of_aws = RetryConfig::new().or_variables(variables(&[("AWS_RETRY_MODE", "standard"), ("HOME", "/none")]));
+    for (config, mode, of) in [
+        (file("mode = \"standard\""), "standard", "file \"settings.toml\""),
+        (file("mode = \"adaptive\""), "adaptive", "file \"settings.toml\""),
+        (file("").mode(RetryMode::Standard), "standard", "code"),
+        (variable.or(file("mode = \"paced\"")), "adaptive", "environment variable API_RETRY_MODE"),
+        (of_aws.unwrap().or(file("")), "standard", "environment variable AWS_RETRY_MODE"),
+    ] {
+        for result in [strategy.apply(&config, CLOCK), config.build_on(no_jitter()).map(drop)] {
+            let error = result.unwrap_err();
+            assert_eq!((error.to_string(), error.key().unwrap().as_str()), (message(mode, of), "store.paced.max_rate"));
+        }
+        assert_eq!(strategy.paced_max_rate(), None);
+    }
+    // The switch is for incidents.
+    strategy.apply(&file("mode = \"off\""), CLOCK).unwrap();
+    assert_eq!(strategy.mode(), RetryMode::Off);
+}
+
+// Rule C21.
+#[test]
+fn at_the_start_the_mode_off_keeps_a_limit_of_the_code_but_none_of_the_configuration() {
+    fn sends_at_once(strategy: &impl RetryStrategy) -> usize {
+        let clock = ByHand::at(secs(100));
+        let send = || {
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            (strategy.ready(&mut token, &clock, None) == Ready::Now).then_some(token)
+        };
+        // A token that is released would give its send back.
+        std::iter::from_fn(send).take(100).collect::<Vec<_>>().len()
+    }
+    let own = || PacedRetryStrategy::new().max_rate(50.0).burst(10);
+    let limited = sends_at_once(&own());
+    assert!((1..=10).contains(&limited), "{limited}");
+    for mode in ["paced", "off"] {
+        let config = read(&format!("[store]\nmode = \"{mode}\""));
+        assert_eq!(sends_at_once(&config.build_on(own()).unwrap()), limited, "{mode}");
+    }
+    let told = |mode| read(&format!("[store]\nmode = \"{mode}\"\npaced = {{ max_rate = 50, burst = 10 }}"));
+    assert_eq!(sends_at_once(&told("paced").build_on(no_jitter()).unwrap()), limited);
+    assert_eq!(sends_at_once(&told("off").build_on(no_jitter()).unwrap()), 100);
 }
 
 // Rule C23.
