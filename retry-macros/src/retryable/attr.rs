@@ -48,6 +48,10 @@ const MAX_RETRIES: &str = "write `max_attempts` with a number that is one higher
      It can only lower the number of the strategy";
 const NOT_TWICE: &str = "write `idempotent = false`";
 const BACKOFF: &str = "the strategy, as in `PatientRetryStrategy::new().backoff(base, cap)`";
+const MAX_RATE: &str = "the strategy, `retry_limits::PacedRetryStrategy::new().max_rate(..)`";
+const CONCURRENCY: &str =
+    "the strategy, a `retry_limits::ConcurrencyRetryStrategy` with `ConcurrencyLimiter::new().max_in_flight(..)`";
+const MAX_WAIT: &str = "the strategy, `PatientRetryStrategy::new().max_wait_for_service(..)`";
 const ON_END: &str = "write `on_end = |report| ..`";
 const LONG_POLL: &str =
     "use a strategy for long polls, `static QUEUE: LongPolling<StandardRetryStrategy> = LongPolling::over(..);`";
@@ -95,13 +99,27 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_delay", BACKOFF),
         ("interval", BACKOFF),
         ("wait", BACKOFF),
-        ("max_wait_for_service", "the strategy, `PatientRetryStrategy::new().max_wait_for_service(..)`"),
+        ("max_wait_for_service", MAX_WAIT),
+        ("max_wait", MAX_WAIT),
+        ("max_waiting", "the strategy, `PatientRetryStrategy::new().max_waiting(..)`"),
+        (
+            "max_retry_after",
+            "the strategy, `StandardRetryStrategy::new().max_retry_after(..)`, or `map_standard` of a `PatientRetryStrategy`",
+        ),
+        ("max_rate", MAX_RATE),
+        ("rate", MAX_RATE),
+        ("rate_limit", MAX_RATE),
+        ("burst", "the strategy, `retry_limits::PacedRetryStrategy::new().max_rate(..).burst(..)`"),
+        ("rejections", "the strategy, `retry_limits::PacedRetryStrategy::new().rejections(..)`"),
+        ("max_in_flight", CONCURRENCY),
+        ("concurrency", CONCURRENCY),
         ("jitter", "the strategy, `StandardRetryStrategy::new().jitter(..)`"),
         ("quota", "the strategy, `StandardRetryStrategy::new().quota_capacity(..)`"),
         ("retry_after", "the error, `#[retry(retry_after = \"1s\")]`"),
         ("safe", "the error, `#[retry(safe)]`"),
         ("never", "the error, `#[retry(never)]`"),
         ("throttling", "the error, `#[retry(throttling)]`"),
+        ("transparent", "the error, `#[retry(transparent)]`"),
     ],
     synonyms: &[
         ("non_idempotent", NOT_TWICE),
@@ -112,6 +130,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("times", MAX_ATTEMPTS),
         ("retries", MAX_RETRIES),
         ("max_retries", MAX_RETRIES),
+        ("idempotency_key", "write `context = context`, and send `context.operation_id()` as the key"),
         ("weigh", WEIGHT),
         ("weighs", WEIGHT),
         ("tokens", WEIGHT),
