@@ -36,6 +36,13 @@ impl<O> OptionTable<O> {
         format!("expected the name of an option{meant} {}", self.takes())
     }
 
+    /// Returns the text of a literal such as `"throttling"`, if it is an option in quotes.
+    pub(crate) fn unquoted(&self, literal: &Lit) -> Option<String> {
+        let Lit::Str(text) = literal else { return None };
+        let name = text.parse::<Meta>().ok()?.path().get_ident()?.to_string();
+        self.names().any(|option| option == name).then(|| text.value())
+    }
+
     fn names(&self) -> impl Iterator<Item = &'static str> {
         self.options.iter().map(|(name, _)| *name)
     }

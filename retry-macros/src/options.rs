@@ -49,7 +49,8 @@ pub(crate) fn read<O: Copy>(
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
                 others = true;
-                diagnostics.error(&literal, table.no_name(&literal, main));
+                let unquoted = table.unquoted(&literal).map(|option| format!("write `{option}` without quotes"));
+                diagnostics.error(&literal, unquoted.unwrap_or_else(|| table.no_name(&literal, main)));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {

@@ -5,8 +5,9 @@ use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
 use crate::retry_info::tables::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
+use crate::tokens::ungrouped;
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
-use syn::{Attribute, Data, DeriveInput, ExprPath, Generics, Ident, Meta, Path, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprPath, Generics, Ident, Meta, Path, Type};
 
 #[derive(FromDeriveInput)]
 #[darling(forward_attrs(retry, error, allow, warn, deny, forbid))]
@@ -213,7 +214,18 @@ fn read_options<'a, O: Copy>(
     for attr in attrs {
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
-            _ => {
+            Meta::NameValue(pair) => {
+                let option = match ungrouped(&pair.value) {
+                    Expr::Lit(literal) => table.unquoted(&literal.lit),
+                    _ => None,
+                };
+                let message = option.map_or_else(
+                    || format!("write an option in parentheses: `#[retry(...)]`. {}", table.takes()),
+                    |option| format!("write `#[retry({option})]`, with parentheses and without quotes"),
+                );
+                diagnostics.error(attr, message);
+            }
+            Meta::List(_) | Meta::Path(_) => {
                 diagnostics
                     .error(attr, format!("empty `#[retry]`; name an option: `#[retry(...)]`. {}", table.takes()));
             }
