@@ -70,7 +70,9 @@ impl Settings {
             .quota_capacity(CAPACITY)
             .try_max_attempts(self.max_attempts)
             .unwrap();
-        match max_rate {
+        // A mode that would send without the limit refuses it.
+        let is_limited = matches!(self.mode, RetryMode::Paced | RetryMode::Off);
+        match max_rate.filter(|_| is_limited) {
             Some(rate) => config.try_paced_max_rate(rate).unwrap(),
             None => config,
         }
