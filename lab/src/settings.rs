@@ -1,7 +1,7 @@
 //! What settings mean, by arithmetic: the schedule of the retries, the longest time, and the draining of the quota.
 
 use crate::report::{Plot, Report, Spread, Table, quantile_of};
-use retry_config::{RetryConfig, RetryMode};
+use retry_config::{ConfigError, RetryConfig, RetryMode};
 use retry_core::RetryErrorType::{self, Conflict, ServerSide, Throttling, Timeout};
 use retry_core::strategy::{HintLimit, Refund, StandardRetrySettings};
 use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, StandardRetryStrategy, TokenBucket};
@@ -22,24 +22,23 @@ const LISTED: u32 = 10;
 ///
 /// `settings` are shown as the report's options. `attempt_timeout` is the longest time of an attempt, if there is a limit.
 ///
-/// # Panics
+/// # Errors
 ///
-/// Never: the default strategy has all settings.
-pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Duration>) -> Report {
-    let configured =
-        config.build_on(StandardRetryStrategy::new().seed(0)).expect("the default strategy has all settings");
+/// Settings that have no effect together are an error.
+pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Duration>) -> Result<Report, ConfigError> {
+    let configured = config.build_on(StandardRetryStrategy::new().seed(0))?;
     let backoff = configured.backoff_strategy();
     let throttled = (configured.mode() == RetryMode::Paced).then(|| configured.paced_max_throttled_time());
     let parts = Parts { settings: configured.settings(), throttled, backoff: &backoff, quota: configured.quota() };
     let (schedule, plot) = parts.schedule();
-    Report {
+    Ok(Report {
         scenario: "settings".to_owned(),
         title: "The meaning of the settings".to_owned(),
         options: settings,
         seeds: 1,
         tables: vec![schedule, parts.bounds(attempt_timeout)],
         plots: vec![plot],
-    }
+    })
 }
 
 /// The parts of a strategy.
@@ -224,7 +223,7 @@ mod tests {
     fn the_bounds_are_sums() {
         let config = RetryConfig::new().try_max_attempts(4).unwrap();
         let config = config.backoff(Duration::from_millis(100), Duration::from_millis(300)).quota_capacity(50);
-        let report = report(Value::Null, &config, Some(Duration::from_secs(2)));
+        let report = report(Value::Null, &config, Some(Duration::from_secs(2))).unwrap();
         let bounds = report.table("bounds").unwrap();
         let value = |class, measure| bounds.value(&[class], measure).unwrap().mid;
         assert_eq!(value("other", "attempts, at most"), Some(4.0));
@@ -242,7 +241,7 @@ mod tests {
     #[test]
     fn throttled_attempts_of_the_mode_paced_have_bounds_of_their_own() {
         let config = RetryConfig::new().mode(RetryMode::Paced).paced_max_throttled_time(Duration::from_secs(90));
-        let report = report(Value::Null, &config, Some(Duration::from_secs(2)));
+        let report = report(Value::Null, &config, Some(Duration::from_secs(2))).unwrap();
         let bounds = report.table("bounds").unwrap();
         let value = |class, measure| bounds.value(&[class], measure).unwrap().mid;
         assert_eq!(value("throttling", "attempts, at most"), None);
@@ -258,11 +257,18 @@ mod tests {
     #[test]
     fn settings_without_limits_have_no_bounds_and_no_overflow() {
         let config = RetryConfig::new().try_max_attempts(u32::MAX).unwrap().max_retry_after(None);
-        let report = report(Value::Null, &config.backoff(Duration::MAX, Duration::MAX), Some(Duration::MAX));
+        let report = report(Value::Null, &config.backoff(Duration::MAX, Duration::MAX), Some(Duration::MAX)).unwrap();
         let bounds = report.table("bounds").unwrap();
         assert_eq!(bounds.value(&["timeout"], "waits end after, s").unwrap().mid, None);
         assert_eq!(report.table("schedule").unwrap().rows.len(), 40);
         let settings = StandardRetryStrategy::new().max_attempts(u32::MAX).settings();
         assert!(drift(&settings, Timeout, 0.999).is_finite());
+    }
+
+    #[test]
+    fn settings_that_have_no_effect_together_are_an_error() {
+        let config = RetryConfig::new().mode(RetryMode::Standard).try_paced_max_rate(10.0).unwrap();
+        let error = report(Value::Null, &config, None).unwrap_err().to_string();
+        assert!(error.contains("max_rate"), "{error}");
     }
 }

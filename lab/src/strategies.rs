@@ -51,10 +51,10 @@ impl Strategy {
     ///
     /// # Panics
     ///
-    /// Never: the default strategy has all settings.
+    /// A call panics if [`settings::report`](crate::settings::report) returns an error for these settings.
     pub fn configured(name: impl Into<String>, config: RetryConfig) -> Self {
         Self::of(name, move |seed| {
-            config.build_on(StandardRetryStrategy::new().seed(seed)).expect("the default strategy has all settings")
+            config.build_on(StandardRetryStrategy::new().seed(seed)).expect("settings of which a report was made")
         })
     }
 

@@ -59,7 +59,7 @@ fn pictures() -> Vec<String> {
     let strategy = StandardRetryStrategy::new();
     let outlasted = record_in_outage(PatientRetryStrategy::new().seed(1), strategy.backoff_strategy(), outage);
     pictures.push(timeline(&outlasted, ""));
-    pictures.push(schedule(&crate::settings::report(Value::Null, &RetryConfig::new(), None)).unwrap());
+    pictures.push(schedule(&crate::settings::report(Value::Null, &RetryConfig::new(), None).unwrap()).unwrap());
     pictures
 }
 

@@ -55,7 +55,7 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     let values = settings.values()?;
     let config = RetryConfig::deserialize(&values)?;
     let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
-    let meaning = lab::settings::report(values, &config, timeout);
+    let meaning = lab::settings::report(values, &config, timeout)?;
     let lines = lines(&meaning.options);
     text::write(&format!("{bold}## Settings{bold:#}\n\n{}\n", lines.join("\n"), bold = look::TITLE))?;
     text::print(&meaning, false)?;
