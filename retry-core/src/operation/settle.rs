@@ -193,23 +193,22 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         if self.limits.allows_no_more_than(attempts) {
             failure.use_up_attempts();
         }
-        // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not.
-        let token = if std::mem::take(&mut self.is_unmade) {
-            call.strategy.empty_token(&call.clock()).ok()
+        // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not. The compiler knows all of an
+        // unmade token, so the first failure is decided in code of its own, which is shorter.
+        let bought = if std::mem::take(&mut self.is_unmade) {
+            let unmade = call.strategy.empty_token(&call.clock());
+            unmade.map_err(|_| RetryError::Refused).and_then(|token| self.buy(call, token, &failure))
         } else {
-            self.token.take().held()
+            let held = self.token.take().held();
+            held.ok_or(RetryError::Refused).and_then(|token| self.buy(call, token, &failure))
         };
-        let Some(token) = token else {
-            return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
-        };
-        match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
-            Ok(token) if failure.refusal().is_some() || is_last_under_guard(attempts) => {
-                call.strategy.release(token);
+        match bought {
+            Ok(()) if failure.refusal().is_some() || is_last_under_guard(attempts) => {
+                self.release(call);
                 let reason = failure.refusal().unwrap_or(RetryError::MaxAttempts);
                 Err(self.stop(call, failure.error_type(), attempts, reason, driver))
             }
-            Ok(token) => {
-                self.token = TokenState::Held(token);
+            Ok(()) => {
                 self.is_delay_due = true;
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
@@ -226,6 +225,22 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             }
             Err(reason) => Err(self.stop(call, failure.error_type(), attempts, reason, driver)),
         }
+    }
+
+    /// Asks the strategy for the token of a retry, and holds it.
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
+    fn buy<S: RetryStrategy<Token = K>, T: Clock + Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        token: K,
+        failure: &Failure,
+    ) -> Result<(), RetryError>
+    where
+        O: OptionalObserver,
+    {
+        self.token = TokenState::Held(call.strategy.refresh_retry_token(token, failure, &call.clock())?);
+        Ok(())
     }
 
     /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.

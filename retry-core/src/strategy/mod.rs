@@ -338,7 +338,8 @@ crate::support::forwarding! {
             &self,
             clock: &dyn ::retry_core::time::Clock,
         ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
-        #[inline]
+        #[allow(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+        #[inline(always)]
         fn refresh_retry_token(
             &self,
             token: Self::Token,

@@ -143,15 +143,16 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         }
     }
 
-    /// Records a failure that is not retried, and lets the operation wait if that is for want of quota. Otherwise returns the reason.
+    /// Records a failure that is not retried, and lets the operation wait with the token, if that is for want of quota. Otherwise returns
+    /// the reason.
     #[cold]
     fn refused(
         &self,
-        token: &PatientRetryToken,
+        token: &mut PatientRetryToken,
         failure: &Failure,
         reason: RetryError,
         clock: &dyn Clock,
-    ) -> Result<PatientRetryToken, RetryError> {
+    ) -> Result<(), RetryError> {
         self.attempt_failed(token.sent(), failure, clock);
         if reason != RetryError::QuotaExhausted {
             return Err(reason);
@@ -179,13 +180,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         if !self.with_line(|line| line.admit(self.settings.max_waiting)) {
             return Err(reason);
         }
-        let next = token.next(next, Stage::Refused { until, is_hard, may_probe });
+        *token = token.next(next, Stage::Refused { until, is_hard, may_probe });
         if self.with_line(|line| line.change(|line| (line.refused(now), Vec::new()))) {
-            let admitted = Admitted { strategy: self, token: &next };
+            let admitted = Admitted { strategy: self, token };
             self.warn();
             std::mem::forget(admitted);
         }
-        Ok(next)
+        Ok(())
     }
 
     /// Warns that an outage begins.
@@ -359,8 +360,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
                 }
                 Ok(token.next(standard, Stage::Unmeasured))
             }
-            // Copies, so that the token and the failure of a granted retry need no memory.
-            Err(reason) => self.refused(&token.copy(), &failure.clone(), reason, clock),
+            // Copies, so that neither token nor the failure of a granted retry needs memory.
+            Err(reason) => {
+                let mut waiting = token.copy();
+                self.refused(&mut waiting, &failure.clone(), reason, clock)?;
+                Ok(waiting)
+            }
         }
     }
 
