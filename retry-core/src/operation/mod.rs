@@ -78,9 +78,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct State<K, L: RunningLimits, N> {
     token: TokenState<K>,
-    /// Whether this is the first attempt and its token, which holds nothing, was not made yet. A flag of its own, because to read it from
-    /// the state of the token would take four instructions.
-    is_unmade: bool,
+    /// What the next attempt needs. A flag of its own, because to read it from the state of the token would take four instructions.
+    needs: Needs,
     /// Whether the operation has not slept the token's delay yet.
     is_delay_due: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
@@ -91,6 +90,17 @@ pub struct State<K, L: RunningLimits, N> {
     /// The state of the observer.
     observed: Observed<N>,
     record: Record,
+}
+
+/// What an attempt needs before it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// Nothing, because it is the first one. Its token, which holds nothing, was not made yet.
+    NothingUnmade,
+    /// Nothing: there is no delay, and the strategy need not be asked.
+    Nothing,
+    /// A look at the token: there may be a delay, and the strategy is asked for its permission.
+    Look,
 }
 
 /// The operation of a call with this strategy, these limits and this observer.
@@ -105,7 +115,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let mut record = Record::begin(self.name(), self.strategy);
         record.bound(limits.max_attempts());
         if self.strategy.starts_empty() {
-            return State::new(TokenState::Returned, true, limits, observed, record);
+            return State::new(TokenState::Returned, Needs::NothingUnmade, limits, observed, record);
         }
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
@@ -114,14 +124,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        State::new(token, false, limits, observed, record)
+        State::new(token, Needs::Look, limits, observed, record)
     }
 }
 
 impl<K, L: RunningLimits, N> State<K, L, N> {
     #[inline]
-    const fn new(token: TokenState<K>, is_unmade: bool, limits: L, observed: Observed<N>, record: Record) -> Self {
-        Self { token, is_unmade, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
+    const fn new(token: TokenState<K>, needs: Needs, limits: L, observed: Observed<N>, record: Record) -> Self {
+        Self { token, needs, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
@@ -157,13 +167,23 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// called either, the time at which it began is that of its first attempt, too.
     #[inline]
     const fn has_just_begun(&self) -> bool {
-        self.is_unmade && !L::IS_BY_HAND
+        self.is_unmade() && !L::IS_BY_HAND
     }
 
     /// Returns whether this is the first attempt, and its token was not made yet.
     #[inline]
     pub(crate) const fn is_unmade(&self) -> bool {
-        self.is_unmade
+        matches!(self.needs, Needs::NothingUnmade)
+    }
+
+    /// Returns the same as [`is_unmade`](State::is_unmade). The caller makes the token.
+    #[inline]
+    fn take_unmade(&mut self) -> bool {
+        let is_unmade = self.is_unmade();
+        if is_unmade {
+            self.needs = Needs::Nothing;
+        }
+        is_unmade
     }
 
     /// Sets whether the strategy's maximum number of attempts does not apply. Called before the first one.

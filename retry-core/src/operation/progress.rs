@@ -14,7 +14,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[cold]
     pub(super) fn record_progress<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) {
         self.tell(&operation.observed, Level::Debug, operation.attempts(), || EventKind::Progressed);
-        if operation.is_unmade {
+        if operation.is_unmade() {
             self.strategy.record_first_success(&Success::default(), &self.clock());
         } else if let TokenState::Held(token) = operation.token.take() {
             let token = self.strategy.record_progress(token, &self.clock());

@@ -3,7 +3,7 @@
 use super::call::Named;
 use super::driver::{Driver, Plain};
 use super::release::{ReleaseGuard, Tally, TokenState};
-use super::{Call, OptionalObserver, Outcome, RunningLimits, State, explored, with_text};
+use super::{Call, Needs, OptionalObserver, Outcome, RunningLimits, State, explored, with_text};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -135,7 +135,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        let (tally, recorded) = if self.is_unmade {
+        let (tally, recorded) = if self.is_unmade() {
             call.strategy.record_first_success(&success, &call.clock());
             (Tally::without_waiting(1), true)
         } else if let TokenState::Held(token) = self.token.take() {
@@ -195,7 +195,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         }
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not. The compiler knows all of an
         // unmade token, so the first failure is decided in code of its own, which is shorter.
-        let bought = if std::mem::take(&mut self.is_unmade) {
+        let bought = if self.take_unmade() {
             let unmade = call.strategy.empty_token(&call.clock());
             unmade.map_err(|_| RetryError::Refused).and_then(|token| self.buy(call, token, &failure))
         } else {
@@ -210,6 +210,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             }
             Ok(()) => {
                 self.is_delay_due = true;
+                self.needs = self.needs_of(call.strategy);
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
                     call.tell_nesting(&self.observed, self.record.mark());
@@ -241,6 +242,15 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     {
         self.token = TokenState::Held(call.strategy.refresh_retry_token(token, failure, &call.clock())?);
         Ok(())
+    }
+
+    /// Returns what the retry needs that was bought.
+    #[inline]
+    fn needs_of<S: RetryStrategy<Token = K>>(&self, strategy: &S) -> Needs {
+        match &self.token {
+            TokenState::Held(token) if token.delay().is_zero() && strategy.is_permitted(token) => Needs::Nothing,
+            _ => Needs::Look,
+        }
     }
 
     /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.
@@ -303,7 +313,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Returns whether the operation waited for the service without success.
     #[inline]
     pub(crate) fn is_unrecovered(&self) -> bool {
-        K::may_wait() && !self.is_unmade && matches!(self.token, TokenState::NoRecovery(_))
+        K::may_wait() && self.needs == Needs::Look && matches!(self.token, TokenState::NoRecovery(_))
     }
 
     /// Returns the end of the operation if the outcome is final. Otherwise the outcome is [kept](State::keep) or dropped.
@@ -335,7 +345,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         last: &mut impl KeptOutcome<R>,
         outcome: Outcome<R>,
     ) {
-        let waits = self.token.waits_for_service();
+        let waits = self.needs == Needs::Look && self.token.waits_for_service();
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         if let Some(outcome) = explored::kept(outcome) {
             last.keep(outcome, waits);

@@ -2,7 +2,7 @@
 
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, Tally, TokenState};
-use super::{Call, OptionalObserver, RunningLimits, State, StateOf, Stop};
+use super::{Call, Needs, OptionalObserver, RunningLimits, State, StateOf, Stop};
 use crate::limit::{EarlyWake, Ready};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -169,13 +169,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if operation.stopped.is_some() {
             return None;
         }
-        // An unmade token waits for nothing.
-        let (is_unmade, has_just_begun) = (operation.is_unmade, operation.has_just_begun());
-        if !is_unmade && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
+        let has_just_begun = operation.has_just_begun();
+        let is_looked_at = operation.needs == Needs::Look;
+        if is_looked_at && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
             return self.next_delay(operation);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        if !is_unmade && let TokenState::Held(token) = &mut *guard.token {
+        if is_looked_at && let TokenState::Held(token) = &mut *guard.token {
             let waker = LazyWaker::new();
             let waits = S::Token::may_wait() && token.delay_source() == DelaySource::Service;
             match self.strategy.ready(token, &self.clock(), Some(&waker)) {

@@ -240,6 +240,14 @@ pub trait RetryStrategy {
         false
     }
 
+    /// Returns whether an attempt with this token may be sent now, so that [`ready`](RetryStrategy::ready) need not be asked.
+    #[doc(hidden)]
+    #[inline]
+    fn is_permitted(&self, token: &Self::Token) -> bool {
+        let _ = token;
+        false
+    }
+
     /// Returns the token of a first attempt that started empty. Called when the token is needed.
     #[doc(hidden)]
     fn empty_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
@@ -392,24 +400,38 @@ crate::support::forwarding! {
 }
 pub(crate) use forward_strategy;
 
+/// Forwards the method that is not in [`forward_strategy`], because a wrapper with limits of its own must not forward it.
+macro_rules! forward_permission {
+    () => {
+        #[inline]
+        fn is_permitted(&self, token: &Self::Token) -> bool {
+            (**self).is_permitted(token)
+        }
+    };
+}
+
 // Pointers accept the tokens of their strategy, and of each other.
 
 impl<S: RetryStrategy + ?Sized> RetryStrategy for &S {
     type Token = S::Token;
     forward_strategy! { self => **self }
+    forward_permission!();
 }
 
 impl<S: RetryStrategy + ?Sized> RetryStrategy for Box<S> {
     type Token = S::Token;
     forward_strategy! { self => **self }
+    forward_permission!();
 }
 
 impl<S: RetryStrategy + ?Sized> RetryStrategy for Arc<S> {
     type Token = S::Token;
     forward_strategy! { self => **self }
+    forward_permission!();
 }
 
 impl<S: RetryStrategy, F: FnOnce() -> S> RetryStrategy for LazyLock<S, F> {
     type Token = S::Token;
     forward_strategy! { self => **self }
+    forward_permission!();
 }

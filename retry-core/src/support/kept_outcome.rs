@@ -63,12 +63,30 @@ impl<R> KeptInWait<R> {
     pub(crate) const fn new() -> Self {
         Self(None)
     }
+
+    #[cold]
+    fn put(&mut self, outcome: R) {
+        self.0 = Some(Box::new(outcome));
+    }
+
+    #[cold]
+    fn clear(&mut self) {
+        self.0 = None;
+    }
 }
 
 impl<R> KeptOutcome<R> for KeptInWait<R> {
     #[inline]
     fn keep(&mut self, outcome: R, waits: bool) {
-        self.0 = waits.then(|| Box::new(outcome));
+        if waits {
+            self.put(outcome);
+        } else {
+            drop(outcome);
+            // Only after a wait is there an outcome to drop.
+            if self.0.is_some() {
+                self.clear();
+            }
+        }
     }
 
     #[inline]

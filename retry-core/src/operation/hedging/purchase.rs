@@ -59,7 +59,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Makes the token of the first attempt, if it was not made yet.
     #[inline]
     fn make_token<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, clock: &dyn Clock) {
-        if std::mem::take(&mut self.is_unmade) {
+        if self.take_unmade() {
             self.token = strategy.empty_token(clock).map_or(TokenState::Refused, TokenState::Held);
         }
     }

@@ -338,6 +338,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         self.standard.empty_token(clock).map(PatientRetryToken::first)
     }
 
+    #[inline]
+    fn is_permitted(&self, token: &PatientRetryToken) -> bool {
+        matches!(token.stage, Stage::Unmeasured) && !self.with_line(SharedLine::is_watching)
+    }
+
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
     fn refresh_retry_token(

@@ -371,6 +371,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     }
 
     #[inline]
+    fn is_permitted(&self, _: &StandardRetryToken) -> bool {
+        true
+    }
+
+    #[inline]
     fn record_first_success(&self, _: &Success, _: &dyn Clock) {
         self.quota.first_succeeded(self.settings.first_refund);
     }
