@@ -1,6 +1,6 @@
 //! A backoff whose delays double.
 
-use super::BackoffStrategy;
+use super::{BackoffContext, BackoffStrategy};
 use super::arithmetic::{doubled, nanos, smaller};
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
@@ -87,6 +87,14 @@ impl ExponentialBackoff {
         }
     }
 
+    /// Returns the delay before a retry, in nanoseconds.
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
+    fn nanos(&self, retry_attempt: u32, error_type: RetryErrorType) -> u64 {
+        let full = doubled(self.uncapped_base(error_type), retry_attempt);
+        self.jittered.apply_nanos(smaller(full, self.cap_nanos))
+    }
+
     /// Returns the cap: the longest delay before any retry.
     pub const fn cap(&self) -> Duration {
         self.cap
@@ -132,7 +140,13 @@ impl BackoffStrategy for ExponentialBackoff {
     )]
     #[inline(always)]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(smaller(doubled(self.uncapped_base(error_type), retry_attempt), self.cap_nanos))
+        Duration::from_nanos(self.nanos(retry_attempt, error_type))
+    }
+
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
+        self.nanos(context.retry_attempt, context.error_type)
     }
 
     fn max_backoff(&self) -> Duration {

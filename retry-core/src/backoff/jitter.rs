@@ -84,13 +84,18 @@ impl Jittered {
     /// Returns the delay for a full delay in nanoseconds.
     #[inline]
     pub(crate) fn apply(&self, full: u64) -> Duration {
-        let nanos = if self.spread.is_zero() {
+        Duration::from_nanos(self.apply_nanos(full))
+    }
+
+    /// Does the same as [`apply`](Self::apply), and returns nanoseconds.
+    #[inline]
+    pub(crate) fn apply_nanos(&self, full: u64) -> u64 {
+        if self.spread.is_zero() {
             self.least.times(full, Rounding::Nearest)
         } else {
             // Rounding down keeps a delay with full jitter below the full one.
             self.least.plus(self.spread.random_part(self.random.next())).times(full, Rounding::Down)
-        };
-        Duration::from_nanos(nanos)
+        }
     }
 
     /// Returns a uniformly random part of a time, or zero if the jitter is not random.

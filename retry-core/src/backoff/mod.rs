@@ -12,7 +12,7 @@
 //!     .with_backoff(LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)));
 //! ```
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod constant;
 mod context;
 mod exponential;
@@ -111,6 +111,14 @@ pub trait BackoffStrategy {
         self.compute_next_backoff_delay(context.retry_attempt, context.error_type)
     }
 
+    /// Returns what [`delay_in_context`](BackoffStrategy::delay_in_context) does, in nanoseconds. Saturates.
+    #[doc(hidden)]
+    #[expect(clippy::inline_always, reason = "otherwise the context of each retry is in memory")]
+    #[inline(always)]
+    fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
+        arithmetic::nanos(self.delay_in_context(context))
+    }
+
     /// Returns the longest delay of this backoff. The default is [`Duration::MAX`].
     ///
     /// [`HintLimit::MaxBackoff`](crate::strategy::HintLimit::MaxBackoff) cuts the wait that a server asks for to this
@@ -146,6 +154,10 @@ macro_rules! forward_backoff {
 
             fn delay_in_context(&self, context: &BackoffContext) -> Duration {
                 (**self).delay_in_context(context)
+            }
+
+            fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
+                (**self).nanos_in_context(context)
             }
 
             fn max_backoff(&self) -> Duration {

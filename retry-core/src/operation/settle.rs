@@ -248,7 +248,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     #[inline]
     fn needs_of<S: RetryStrategy<Token = K>>(&self, strategy: &S) -> Needs {
         match &self.token {
-            TokenState::Held(token) if token.delay().is_zero() && strategy.is_permitted(token) => Needs::Nothing,
+            TokenState::Held(token) if !token.has_delay() && strategy.is_permitted(token) => Needs::Nothing,
             _ => Needs::Look,
         }
     }

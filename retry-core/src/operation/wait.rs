@@ -154,7 +154,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     fn has_delay<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let has_delay = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
+        let has_delay = matches!(&*guard.token, TokenState::Held(token) if token.has_delay());
         guard.disarm();
         has_delay
     }

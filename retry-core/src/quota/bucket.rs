@@ -149,7 +149,8 @@ impl TokenBucket {
 }
 
 impl RetryQuota for TokenBucket {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
         self.with_balance(|balance| balance.pay(cost, || clock.now()))
     }

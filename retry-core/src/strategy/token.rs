@@ -69,6 +69,13 @@ pub trait RetryToken {
     /// once for this delay, before it calls [`RetryStrategy::ready`](crate::RetryStrategy::ready).
     fn delay(&self) -> Duration;
 
+    /// Returns whether there is a delay before this attempt.
+    #[doc(hidden)]
+    #[inline]
+    fn has_delay(&self) -> bool {
+        !self.delay().is_zero()
+    }
+
     /// Returns the source of the delay, for events. The default is [`DelaySource::Backoff`].
     #[inline]
     fn delay_source(&self) -> DelaySource {

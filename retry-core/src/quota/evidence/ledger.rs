@@ -132,7 +132,8 @@ impl Ledger {
     }
 
     /// Records a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
     pub(super) fn pay(&self, is_timeout: bool, clock: &dyn Clock) -> bool {
         let mut word = self.word();
         while let Some(after) = word.paid_from_floor()

@@ -139,6 +139,11 @@ impl RetryToken for PatientRetryToken {
     }
 
     #[inline]
+    fn has_delay(&self) -> bool {
+        self.standard.has_delay()
+    }
+
+    #[inline]
     fn delay_source(&self) -> DelaySource {
         match self.stage {
             Stage::Unmeasured | Stage::Sent(_) => self.standard.delay_source(),

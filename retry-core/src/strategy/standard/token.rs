@@ -2,6 +2,7 @@
 
 use super::hint_limit::{delay_with_hint, hinted_wait, with_jitter};
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
+use crate::backoff::arithmetic::nanos;
 use crate::backoff::{BackoffContext, BackoffStrategy};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::{QuotaMode, RetryQuota};
@@ -16,9 +17,8 @@ use std::time::Duration;
 pub struct StandardRetryToken {
     /// The identity of the strategy that issued the token.
     issuer: Packed,
-    /// The delay is in two fields, because the padding of a `Duration` would make the token larger.
-    delay_secs: Packed,
-    delay_nanos: u32,
+    /// The delay in nanoseconds, because it is computed in them, and a `Duration` would make the token larger.
+    delay: Packed,
     attempt: NonZeroU32,
     /// The amount that was taken from the quota for this attempt.
     paid: u32,
@@ -40,8 +40,12 @@ impl RetryToken for StandardRetryToken {
 
     #[inline]
     fn delay(&self) -> Duration {
-        // The minimum changes nothing. With it, the compiler knows that there is no second to carry.
-        Duration::new(self.delay_secs.0, self.delay_nanos.min(Duration::MAX.subsec_nanos()))
+        Duration::from_nanos(self.delay.0)
+    }
+
+    #[inline]
+    fn has_delay(&self) -> bool {
+        self.delay.0 != 0
     }
 
     #[inline]
@@ -59,16 +63,15 @@ impl StandardRetryToken {
 
     /// Returns the token of the next attempt, which is not paid for.
     pub(crate) const fn unpaid(&self, delay: Duration) -> Self {
-        self.copy().next(delay, DelaySource::RetryAfter, 0)
+        self.copy().next(nanos(delay), DelaySource::RetryAfter, 0)
     }
 
-    /// Returns the token of the next attempt.
+    /// Returns the token of the next attempt, whose delay is in nanoseconds.
     #[inline]
-    const fn next(self, delay: Duration, delay_source: DelaySource, paid: u32) -> Self {
+    const fn next(self, delay: u64, delay_source: DelaySource, paid: u32) -> Self {
         Self {
             issuer: self.issuer,
-            delay_secs: Packed(delay.as_secs()),
-            delay_nanos: delay.subsec_nanos(),
+            delay: Packed(delay),
             attempt: self.attempt.saturating_add(1),
             paid,
             conflicts: self.conflicts,
@@ -151,7 +154,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
         let (retry, conflicts) = token.retries_of_kind(error_type, uncounted);
         let (delay, delay_source) = delay(settings, backoff, &token, retry, error_type, failure.retry_after())?;
-        if failure.remaining().is_some_and(|remaining| delay > remaining) {
+        if failure.remaining().is_some_and(|remaining| Duration::from_nanos(delay) > remaining) {
             return Err(RetryError::MaxTime);
         }
         let cost = settings.costs.of(error_type);
@@ -190,7 +193,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             let (retry, _) = token.retries_of_kind(error_type, uncounted);
             delay(settings, backoff, token, retry, error_type, failure.retry_after())
         });
-        delay.map_or(Duration::ZERO, |(delay, _)| delay)
+        delay.map_or(Duration::ZERO, |(delay, _)| Duration::from_nanos(delay))
     }
 
     /// Gives back what was paid for an attempt that was not sent.
@@ -221,7 +224,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         let cost = settings.costs.of(RetryErrorType::Other);
         let paid = self.quota.pay_hedge(cost, clock).ok_or(RetryError::QuotaExhausted)?;
         let first = StandardRetryToken { ..*token };
-        Ok(first.next(Duration::ZERO, DelaySource::Backoff, paid))
+        Ok(first.next(0, DelaySource::Backoff, paid))
     }
 
     /// Records a success, with the refunds of these settings.
@@ -299,11 +302,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::MaxTime);
         }
         let source = if delay.is_zero() { DelaySource::Backoff } else { DelaySource::RetryAfter };
-        Ok(token.next(delay, source, 0))
+        Ok(token.next(nanos(delay), source, 0))
     }
 }
 
-/// Returns the delay before this retry, and its source.
+/// Returns the delay before this retry, in nanoseconds, and its source.
 #[expect(clippy::inline_always, reason = "on the way to each retry")]
 #[inline(always)]
 fn delay(
@@ -313,14 +316,17 @@ fn delay(
     retry: u32,
     error_type: RetryErrorType,
     hint: Option<Duration>,
-) -> Result<(Duration, DelaySource), RetryError> {
+) -> Result<(u64, DelaySource), RetryError> {
     // It is computed here, where a backoff that ignores its context is inlined without it.
     let context =
         BackoffContext { retry_after: hint, previous_delay: token.delay(), ..BackoffContext::new(retry, error_type) };
-    let computed = backoff.delay_in_context(&context);
+    let computed = backoff.nanos_in_context(&context);
     match hint {
         None => Ok((computed, DelaySource::Backoff)),
-        Some(hint) => delay_with_hint(settings, backoff, computed, hint),
+        Some(hint) => {
+            let (delay, source) = delay_with_hint(settings, backoff, Duration::from_nanos(computed), hint)?;
+            Ok((nanos(delay), source))
+        }
     }
 }
 
@@ -331,8 +337,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     fn acquire_initial_token(&self, _: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
         Ok(StandardRetryToken {
             issuer: self.identity(),
-            delay_secs: Packed(0),
-            delay_nanos: 0,
+            delay: Packed(0),
             attempt: NonZeroU32::MIN,
             paid: 0,
             conflicts: 0,
