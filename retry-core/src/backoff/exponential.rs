@@ -1,8 +1,8 @@
 //! A backoff whose delays double.
 
-use super::{BackoffContext, BackoffStrategy};
 use super::arithmetic::{doubled, nanos, smaller};
 use super::jitter::{Jitter, Jittered, jitter_settings};
+use super::{BackoffContext, BackoffStrategy};
 use crate::policy::RetryErrorType;
 use crate::support::random::RandomNumbers;
 use std::time::Duration;

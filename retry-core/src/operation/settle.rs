@@ -209,8 +209,6 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
                 Err(self.stop(call, failure.error_type(), attempts, reason, driver))
             }
             Ok(()) => {
-                self.is_delay_due = true;
-                self.needs = self.needs_of(call.strategy);
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
                     call.tell_nesting(&self.observed, self.record.mark());
@@ -240,17 +238,37 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     where
         O: OptionalObserver,
     {
-        self.token = TokenState::Held(call.strategy.refresh_retry_token(token, failure, &call.clock())?);
-        Ok(())
+        match call.strategy.refresh_or_return(token, failure, &call.clock()) {
+            Ok(token) => {
+                self.token = TokenState::Held(token);
+                let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+                let needs_nothing = matches!(&*guard.token, TokenState::Held(token) if !token.has_delay() && call.strategy.is_permitted(token));
+                guard.disarm();
+                self.needs = if needs_nothing { Needs::Nothing } else { Needs::Look };
+                self.is_delay_due = true;
+                Ok(())
+            }
+            Err((reason, None)) => Err(reason),
+            Err((reason, Some(token))) => self.wait_instead(call, token, &failure.clone(), reason),
+        }
     }
 
-    /// Returns what the retry needs that was bought.
-    #[inline]
-    fn needs_of<S: RetryStrategy<Token = K>>(&self, strategy: &S) -> Needs {
-        match &self.token {
-            TokenState::Held(token) if !token.has_delay() && strategy.is_permitted(token) => Needs::Nothing,
-            _ => Needs::Look,
-        }
+    /// Asks the strategy whether the operation may wait for the retry that it did not grant.
+    #[cold]
+    #[inline(never)]
+    fn wait_instead<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        token: K,
+        failure: &Failure,
+        reason: RetryError,
+    ) -> Result<(), RetryError>
+    where
+        O: Copy,
+    {
+        self.token = TokenState::Held(call.strategy.wait_instead(token, failure, reason, &call.clock())?);
+        (self.needs, self.is_delay_due) = (Needs::Look, true);
+        Ok(())
     }
 
     /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.

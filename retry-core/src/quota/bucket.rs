@@ -142,7 +142,8 @@ impl TokenBucket {
         capacity
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
     fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
         self.balance.with(|| Balance::full(Self::limit(self.capacity), self.refill), using)
     }
@@ -152,7 +153,10 @@ impl RetryQuota for TokenBucket {
     #[expect(clippy::inline_always, reason = "on the way to each retry")]
     #[inline(always)]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-        self.with_balance(|balance| balance.pay(cost, || clock.now()))
+        match self.balance.without_guard() {
+            Some(balance) => balance.pay(cost, || clock.now()),
+            None => self.with_balance(|balance| balance.pay(cost, || clock.now())),
+        }
     }
 
     #[inline]

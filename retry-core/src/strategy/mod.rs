@@ -240,6 +240,34 @@ pub trait RetryStrategy {
         false
     }
 
+    /// Decides on a retry as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. If it can't be sent now, but may wait, the
+    /// token is returned for [`wait_instead`](RetryStrategy::wait_instead). With one step for both, the token of each retry would be copied
+    /// through memory.
+    #[doc(hidden)]
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
+    fn refresh_or_return(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, (RetryError, Option<Self::Token>)> {
+        self.refresh_retry_token(token, failure, clock).map_err(|reason| (reason, None))
+    }
+
+    /// Lets the operation wait with the token that [`refresh_or_return`](RetryStrategy::refresh_or_return) returned, or returns the reason.
+    #[doc(hidden)]
+    fn wait_instead(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        reason: RetryError,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, RetryError> {
+        let _ = (token, failure, clock);
+        Err(reason)
+    }
+
     /// Returns whether an attempt with this token may be sent now, so that [`ready`](RetryStrategy::ready) need not be asked.
     #[doc(hidden)]
     #[inline]
@@ -400,9 +428,30 @@ crate::support::forwarding! {
 }
 pub(crate) use forward_strategy;
 
-/// Forwards the method that is not in [`forward_strategy`], because a wrapper with limits of its own must not forward it.
-macro_rules! forward_permission {
+/// Forwards the methods that are not in [`forward_strategy`], because a wrapper that decides itself must not forward them.
+macro_rules! forward_decision {
     () => {
+        #[expect(clippy::inline_always, reason = "on the way to each retry")]
+        #[inline(always)]
+        fn refresh_or_return(
+            &self,
+            token: Self::Token,
+            failure: &Failure,
+            clock: &dyn Clock,
+        ) -> Result<Self::Token, (RetryError, Option<Self::Token>)> {
+            (**self).refresh_or_return(token, failure, clock)
+        }
+
+        fn wait_instead(
+            &self,
+            token: Self::Token,
+            failure: &Failure,
+            reason: RetryError,
+            clock: &dyn Clock,
+        ) -> Result<Self::Token, RetryError> {
+            (**self).wait_instead(token, failure, reason, clock)
+        }
+
         #[inline]
         fn is_permitted(&self, token: &Self::Token) -> bool {
             (**self).is_permitted(token)
@@ -415,23 +464,23 @@ macro_rules! forward_permission {
 impl<S: RetryStrategy + ?Sized> RetryStrategy for &S {
     type Token = S::Token;
     forward_strategy! { self => **self }
-    forward_permission!();
+    forward_decision!();
 }
 
 impl<S: RetryStrategy + ?Sized> RetryStrategy for Box<S> {
     type Token = S::Token;
     forward_strategy! { self => **self }
-    forward_permission!();
+    forward_decision!();
 }
 
 impl<S: RetryStrategy + ?Sized> RetryStrategy for Arc<S> {
     type Token = S::Token;
     forward_strategy! { self => **self }
-    forward_permission!();
+    forward_decision!();
 }
 
 impl<S: RetryStrategy, F: FnOnce() -> S> RetryStrategy for LazyLock<S, F> {
     type Token = S::Token;
     forward_strategy! { self => **self }
-    forward_permission!();
+    forward_decision!();
 }

@@ -55,9 +55,16 @@ impl<T> Shared<T> {
 impl<T: Send + Sync + 'static> Shared<T> {
     /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
     /// yet, `fresh` creates it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is only a call")]
+    #[inline(always)]
     pub fn with<R>(&self, _fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         using(&self.state)
+    }
+
+    /// Returns the state, unless a guard may have a copy. With it, a call needs no closure, which may not be inlined.
+    #[inline]
+    pub(crate) const fn without_guard(&self) -> Option<&T> {
+        Some(&self.state)
     }
 
     /// Returns `None`: there is no guard, and so no copy.
@@ -70,6 +77,13 @@ impl<T: Send + Sync + 'static> Shared<T> {
 
 #[cfg(feature = "test")]
 impl<T: Send + Sync + 'static> Shared<T> {
+    /// Returns the state, unless a guard may have a copy.
+    #[inline]
+    #[expect(clippy::unused_self, reason = "the version without guards uses it")]
+    pub(crate) const fn without_guard(&self) -> Option<&T> {
+        None
+    }
+
     /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
     /// yet, `fresh` creates it.
     #[inline]

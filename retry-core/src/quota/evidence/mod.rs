@@ -150,7 +150,11 @@ impl RetryQuota for EvidenceQuota {
         if let Some(is_paid) = self.with_fixed(|fixed| fixed.pay(cost, || clock.now())) {
             return is_paid.then_some(cost);
         }
-        let is_paid = self.with_ledger(|ledger| ledger.pay(error_type == RetryErrorType::Timeout, clock));
+        let is_timeout = error_type == RetryErrorType::Timeout;
+        let is_paid = match self.ledger.without_guard() {
+            Some(ledger) => ledger.pay(is_timeout, clock),
+            None => self.with_ledger(|ledger| ledger.pay(is_timeout, clock)),
+        };
         is_paid.then_some(1)
     }
 

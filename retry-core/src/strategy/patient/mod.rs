@@ -351,27 +351,48 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<PatientRetryToken, RetryError> {
+        self.refresh_or_return(token, failure, clock).or_else(|(reason, token)| match token {
+            Some(token) => self.wait_instead(token, failure, reason, clock),
+            None => Err(reason),
+        })
+    }
+
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
+    fn refresh_or_return(
+        &self,
+        token: PatientRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<PatientRetryToken, (RetryError, Option<PatientRetryToken>)> {
         if !self.standard.issued(&token.standard) {
-            return Err(RetryError::ForeignToken);
+            return Err((RetryError::ForeignToken, None));
         }
         // If it waits, it was sent without permission, by a call that blocks while its clock stands still.
         self.leave(&token.stage);
         // The line warns instead of the quota.
-        let granted = self.standard.refresh::<false>(token.standard.copy(), failure, clock);
-        match granted {
+        match self.standard.refresh::<false>(token.standard.copy(), failure, clock) {
             Ok(standard) => {
                 if self.with_line(SharedLine::is_watching) {
+                    // A copy, so that the failure of a granted retry needs no memory.
                     self.attempt_failed(token.sent(), &failure.clone(), clock);
                 }
                 Ok(token.next(standard, Stage::Unmeasured))
             }
-            // Copies, so that neither token nor the failure of a granted retry needs memory.
-            Err(reason) => {
-                let mut waiting = token.copy();
-                self.refused(&mut waiting, &failure.clone(), reason, clock)?;
-                Ok(waiting)
-            }
+            Err(reason) => Err((reason, Some(token))),
         }
+    }
+
+    #[cold]
+    fn wait_instead(
+        &self,
+        mut token: PatientRetryToken,
+        failure: &Failure,
+        reason: RetryError,
+        clock: &dyn Clock,
+    ) -> Result<PatientRetryToken, RetryError> {
+        self.refused(&mut token, failure, reason, clock)?;
+        Ok(token)
     }
 
     #[inline]
