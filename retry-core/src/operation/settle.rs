@@ -24,6 +24,22 @@ pub(crate) enum Decision {
     },
 }
 
+/// What is known about a failure besides the directive of the policy, and is not in the state of the operation.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    refusal: Option<RetryError>,
+    remaining: Option<Duration>,
+    was_sent: bool,
+}
+
+impl Facts {
+    /// Refuses a retry, because the operation has made as many attempts as it may, unless there is another reason.
+    #[cold]
+    fn use_up_attempts(&mut self) {
+        self.refusal = self.refusal.or(Some(RetryError::MaxAttempts));
+    }
+}
+
 /// The end of an operation.
 #[derive(Debug)]
 pub struct End<R> {
@@ -181,33 +197,24 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         } else {
             (!strategy::retries_enabled()).then_some(RetryError::Disabled)
         };
-        let mut failure = Failure::from_directive(*directive)
-            .with_remaining(self.limits.remaining(&call.timer()))
-            .with_refusal(refusal)
-            .with_sent(driver.was_sent())
-            .with_attempt_bound(!self.is_unlimited)
-            .with_max_attempts(self.limits.max_attempts())
-            .with_attempt_timeout(self.limits.attempt_timeout());
+        let remaining = self.limits.remaining(&call.timer());
+        let mut facts = Facts { refusal, remaining, was_sent: driver.was_sent() };
         self.limits.note_cut(false);
-        let attempts = self.tell_attempt_failed(call, failure);
+        let attempts = self.tell_attempt_failed(call, self.failure(directive, facts));
         if self.limits.allows_no_more_than(attempts) {
-            failure.use_up_attempts();
+            facts.use_up_attempts();
         }
+        let failure = self.failure(directive, facts);
         // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not. The compiler knows all of an
         // unmade token, so the first failure is decided in code of its own, which is shorter.
         let bought = if self.take_unmade() {
             let unmade = call.strategy.empty_token(&call.clock());
-            unmade.map_err(|_| RetryError::Refused).and_then(|token| self.buy(call, token, &failure))
+            unmade.map_err(|_| RetryError::Refused).and_then(|token| self.buy(call, token, directive, facts))
         } else {
             let held = self.token.take().held();
-            held.ok_or(RetryError::Refused).and_then(|token| self.buy(call, token, &failure))
+            held.ok_or(RetryError::Refused).and_then(|token| self.buy(call, token, directive, facts))
         };
         match bought {
-            Ok(()) if failure.refusal().is_some() || is_last_under_guard(attempts) => {
-                self.release(call);
-                let reason = failure.refusal().unwrap_or(RetryError::MaxAttempts);
-                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
-            }
             Ok(()) => {
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
@@ -226,49 +233,82 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         }
     }
 
+    /// Returns the description of a failure for the strategy.
+    #[inline]
+    fn failure(&self, directive: &RetryDirective, facts: Facts) -> Failure {
+        Failure::from_directive(*directive)
+            .with_remaining(facts.remaining)
+            .with_refusal(facts.refusal)
+            .with_sent(facts.was_sent)
+            .with_attempt_bound(!self.is_unlimited)
+            .with_max_attempts(self.limits.max_attempts())
+            .with_attempt_timeout(self.limits.attempt_timeout())
+    }
+
     /// Asks the strategy for the token of a retry, and holds it.
     #[expect(clippy::inline_always, reason = "on the way to each retry")]
     #[inline(always)]
-    fn buy<S: RetryStrategy<Token = K>, T: Clock + Copy, O: Copy>(
+    fn buy<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver + Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
         token: K,
-        failure: &Failure,
-    ) -> Result<(), RetryError>
-    where
-        O: OptionalObserver,
-    {
-        match call.strategy.refresh_or_return(token, failure, &call.clock()) {
-            Ok(token) => {
-                self.token = TokenState::Held(token);
-                let guard = ReleaseGuard::new(&mut self.token, call.strategy);
-                let needs_nothing = matches!(&*guard.token, TokenState::Held(token) if !token.has_delay() && call.strategy.is_permitted(token));
-                guard.disarm();
-                self.needs = if needs_nothing { Needs::Nothing } else { Needs::Look };
-                self.is_delay_due = true;
-                Ok(())
-            }
+        directive: &RetryDirective,
+        facts: Facts,
+    ) -> Result<(), RetryError> {
+        let attempts = token.attempt();
+        match call.strategy.refresh_or_return(token, &self.failure(directive, facts), &call.clock()) {
+            Ok(token) => self.hold(call, token, attempts, facts.refusal),
             Err((reason, None)) => Err(reason),
-            Err((reason, Some(token))) => self.wait_instead(call, token, &failure.clone(), reason),
+            Err((reason, Some(token))) => {
+                let (named, around) = call.parts();
+                self.wait_instead(named, around, token, directive, facts, reason)
+            }
         }
     }
 
-    /// Asks the strategy whether the operation may wait for the retry that it did not grant.
-    #[cold]
-    #[inline(never)]
-    fn wait_instead<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver>(
+    /// Holds the token of a retry, unless there is none, whatever the strategy decided.
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
+    #[inline(always)]
+    fn hold<S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
         token: K,
-        failure: &Failure,
-        reason: RetryError,
-    ) -> Result<(), RetryError>
-    where
-        O: Copy,
-    {
-        self.token = TokenState::Held(call.strategy.wait_instead(token, failure, reason, &call.clock())?);
-        (self.needs, self.is_delay_due) = (Needs::Look, true);
+        attempts: u32,
+        refusal: Option<RetryError>,
+    ) -> Result<(), RetryError> {
+        if refusal.is_some() || is_last_under_guard(attempts) {
+            call.strategy.release(token);
+            return Err(refusal.unwrap_or(RetryError::MaxAttempts));
+        }
+        self.token = TokenState::Held(token);
+        let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+        let needs_nothing = match &*guard.token {
+            TokenState::Held(token) => !token.has_delay() && call.strategy.is_permitted(token),
+            _ => false,
+        };
+        guard.disarm();
+        self.needs = if needs_nothing { Needs::Nothing } else { Needs::Look };
+        self.is_delay_due = true;
         Ok(())
+    }
+
+    /// Asks the strategy whether the operation may wait for the retry that it did not grant. The failure is described anew, because with a
+    /// copy of its description, the path of a granted retry would be longer.
+    #[cold]
+    #[inline(never)]
+    fn wait_instead<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver + Copy>(
+        &mut self,
+        named: Named<'_, S>,
+        around: (T, O),
+        token: K,
+        directive: &RetryDirective,
+        facts: Facts,
+        reason: RetryError,
+    ) -> Result<(), RetryError> {
+        let (call, attempts) = (Call::of(named, around), token.attempt());
+        let failure = self.failure(directive, facts);
+        let token = call.strategy.wait_instead(token, &failure, reason, &call.clock())?;
+        self.hold(call, token, attempts, facts.refusal)
     }
 
     /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.

@@ -82,12 +82,6 @@ impl Failure {
         self
     }
 
-    /// Refuses a retry, because the operation has made as many attempts as it may, unless there is another reason.
-    #[cold]
-    pub(crate) fn use_up_attempts(&mut self) {
-        self.refusal = self.refusal.or(Some(RetryError::MaxAttempts));
-    }
-
     /// Returns whether the operation, whose strategy allows this many attempts, makes another one after the one with this number.
     pub(crate) fn allows_another(&self, attempt: u32, of_strategy: u32) -> bool {
         (attempt < of_strategy || !self.has_attempt_bound) && self.max_attempts.is_none_or(|most| attempt < most.get())

@@ -131,16 +131,13 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
-    /// Records a failure of an attempt, and when it was sent, if that is known.
+    /// Records a failure of an attempt that was sent, when it was sent, if that is known, and its time limit.
     #[cold]
-    fn attempt_failed(&self, sent: Option<Nanos>, failure: &Failure, clock: &dyn Clock) {
-        if failure.was_sent() && failure.is_retryable() {
-            let timed_out = failure.error_type() == Some(RetryErrorType::Timeout);
-            let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
-            self.with_line(|line| {
-                line.change(|line| (line.failed(timed_out, sent, failure.attempt_timeout().or(took)), Vec::new()));
-            });
-        }
+    fn attempt_failed(&self, sent: Option<Nanos>, timed_out: bool, timeout: Option<Duration>, clock: &dyn Clock) {
+        let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
+        self.with_line(|line| {
+            line.change(|line| (line.failed(timed_out, sent, timeout.or(took)), Vec::new()));
+        });
     }
 
     /// Records a failure that is not retried, and lets the operation wait with the token, if that is for want of quota. Otherwise returns
@@ -153,7 +150,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         reason: RetryError,
         clock: &dyn Clock,
     ) -> Result<(), RetryError> {
-        self.attempt_failed(token.sent(), failure, clock);
+        if failure.was_sent() && failure.is_retryable() {
+            self.attempt_failed(token.sent(), is_timeout(failure), failure.attempt_timeout(), clock);
+        }
         if reason != RetryError::QuotaExhausted {
             return Err(reason);
         }
@@ -298,6 +297,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     }
 }
 
+#[inline]
+fn is_timeout(failure: &Failure) -> bool {
+    failure.error_type() == Some(RetryErrorType::Timeout)
+}
+
 /// Gives up the place of an operation if the subscriber that is warned panics.
 struct Admitted<'a, B: BackoffStrategy, Q: RetryQuota> {
     strategy: &'a PatientRetryStrategy<B, Q>,
@@ -373,9 +377,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         // The line warns instead of the quota.
         match self.standard.refresh::<false>(token.standard.copy(), failure, clock) {
             Ok(standard) => {
-                if self.with_line(SharedLine::is_watching) {
-                    // A copy, so that the failure of a granted retry needs no memory.
-                    self.attempt_failed(token.sent(), &failure.clone(), clock);
+                if self.with_line(SharedLine::is_watching) && failure.was_sent() {
+                    self.attempt_failed(token.sent(), is_timeout(failure), failure.attempt_timeout(), clock);
                 }
                 Ok(token.next(standard, Stage::Unmeasured))
             }

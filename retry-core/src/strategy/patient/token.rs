@@ -90,12 +90,6 @@ impl PatientRetryToken {
         Self { standard, stage: Stage::Unmeasured, waited: Millis(0) }
     }
 
-    /// Returns the same token again.
-    #[inline]
-    pub(super) const fn copy(&self) -> Self {
-        self.next(self.standard.copy(), self.stage)
-    }
-
     /// Creates the token of the attempt after this one.
     #[inline]
     pub(super) const fn next(&self, standard: StandardRetryToken, stage: Stage) -> Self {
