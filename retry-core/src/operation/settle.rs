@@ -260,8 +260,9 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             Ok(token) => self.hold(call, token, attempts, facts.refusal),
             Err((reason, None)) => Err(reason),
             Err((reason, Some(token))) => {
-                let (named, around) = call.parts();
-                self.wait_instead(named, around, token, directive, facts, reason)
+                // One by one, so that the facts of a granted retry need no memory.
+                let Facts { refusal, remaining, was_sent } = facts;
+                self.wait_instead(call.parts(), (token, reason), directive, refusal, remaining, was_sent)
             }
         }
     }
@@ -298,14 +299,15 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     #[inline(never)]
     fn wait_instead<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver + Copy>(
         &mut self,
-        named: Named<'_, S>,
-        around: (T, O),
-        token: K,
+        (named, around): (Named<'_, S>, (T, O)),
+        (token, reason): (K, RetryError),
         directive: &RetryDirective,
-        facts: Facts,
-        reason: RetryError,
+        refusal: Option<RetryError>,
+        remaining: Option<Duration>,
+        was_sent: bool,
     ) -> Result<(), RetryError> {
         let (call, attempts) = (Call::of(named, around), token.attempt());
+        let facts = Facts { refusal, remaining, was_sent };
         let failure = self.failure(directive, facts);
         let token = call.strategy.wait_instead(token, &failure, reason, &call.clock())?;
         self.hold(call, token, attempts, facts.refusal)

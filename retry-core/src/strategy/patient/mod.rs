@@ -274,13 +274,32 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         self.with_line(|line| line.change(|line| ((), line.succeeded(sent.until(now), now))));
     }
 
+    /// Records a success of an attempt that was measured, or sent while its operation waited.
+    #[cold]
+    fn record_other_success(
+        &self,
+        token: &PatientRetryToken,
+        success: &Success,
+        clock: &dyn Clock,
+    ) -> Result<(), ForeignToken> {
+        if !self.standard.issued(&token.standard) {
+            return Err(ForeignToken);
+        }
+        self.leave(&token.stage);
+        self.standard.record_success(token.standard.copy(), success, clock)?;
+        if let Some(sent) = token.sent() {
+            self.measured(sent, clock);
+        }
+        Ok(())
+    }
+
     /// Gives up the place of an operation, if it waits.
     #[inline]
     fn leave(&self, stage: &Stage) {
         match *stage {
             Stage::Refused { .. } => self.give_up_place(None),
             Stage::Waiting { ticket, .. } => self.give_up_place(Some(ticket)),
-            Stage::Unmeasured | Stage::Sent(_) => {}
+            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => {}
         }
     }
 
@@ -344,7 +363,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
 
     #[inline]
     fn is_permitted(&self, token: &PatientRetryToken) -> bool {
-        matches!(token.stage, Stage::Unmeasured) && !self.with_line(SharedLine::is_watching)
+        matches!(token.stage, Stage::Unmeasured)
     }
 
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
@@ -377,10 +396,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         // The line warns instead of the quota.
         match self.standard.refresh::<false>(token.standard.copy(), failure, clock) {
             Ok(standard) => {
-                if self.with_line(SharedLine::is_watching) && failure.was_sent() {
+                if !self.with_line(SharedLine::is_watching) {
+                    return Ok(token.next(standard, Stage::Unmeasured));
+                }
+                if failure.was_sent() {
                     self.attempt_failed(token.sent(), is_timeout(failure), failure.attempt_timeout(), clock);
                 }
-                Ok(token.next(standard, Stage::Unmeasured))
+                Ok(token.next(standard, Stage::Watched))
             }
             Err(reason) => Err((reason, Some(token))),
         }
@@ -405,16 +427,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         success: &Success,
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
-        if !self.standard.issued(&token.standard) {
-            return Err(ForeignToken);
+        if matches!(token.stage, Stage::Unmeasured) {
+            return self.standard.record_success(token.standard, success, clock);
         }
-        let sent = token.sent();
-        self.leave(&token.stage);
-        self.standard.record_success(token.standard, success, clock)?;
-        if let Some(sent) = sent {
-            self.measured(sent, clock);
-        }
-        Ok(())
+        // A copy, so that the token of other successes needs no memory.
+        self.record_other_success(&token.copy(), success, clock)
     }
 
     fn record_progress(&self, token: PatientRetryToken, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
@@ -433,13 +450,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[inline]
     fn ready(&self, token: &mut PatientRetryToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match token.stage {
-            Stage::Unmeasured if self.with_line(SharedLine::is_watching) => {
+            Stage::Unmeasured | Stage::Watched if self.with_line(SharedLine::is_watching) => {
                 if self.standard.issued(&token.standard) {
                     self.retry_sent(token, clock);
                 }
                 Ready::Now
             }
-            Stage::Unmeasured | Stage::Sent(_) => Ready::Now,
+            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => Ready::Now,
             _ if !self.standard.issued(&token.standard) => Ready::Now,
             Stage::Refused { until, is_hard, may_probe } => {
                 let ticket = self.join(token, End { until, is_hard }, may_probe, clock);

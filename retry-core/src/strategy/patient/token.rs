@@ -20,6 +20,8 @@ pub struct PatientRetryToken {
 pub(super) enum Stage {
     /// An attempt whose duration is not measured.
     Unmeasured,
+    /// A retry that is measured once it is sent.
+    Watched,
     /// An attempt that was sent at this time.
     Sent(Nanos),
     /// A retry that the quota could not pay for, and that has not come to the line yet.
@@ -90,6 +92,12 @@ impl PatientRetryToken {
         Self { standard, stage: Stage::Unmeasured, waited: Millis(0) }
     }
 
+    /// Returns the same token again.
+    #[inline]
+    pub(super) const fn copy(&self) -> Self {
+        self.next(self.standard.copy(), self.stage)
+    }
+
     /// Creates the token of the attempt after this one.
     #[inline]
     pub(super) const fn next(&self, standard: StandardRetryToken, stage: Stage) -> Self {
@@ -140,7 +148,7 @@ impl RetryToken for PatientRetryToken {
     #[inline]
     fn delay_source(&self) -> DelaySource {
         match self.stage {
-            Stage::Unmeasured | Stage::Sent(_) => self.standard.delay_source(),
+            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => self.standard.delay_source(),
             Stage::Refused { .. } | Stage::Waiting { .. } => DelaySource::Service,
         }
     }

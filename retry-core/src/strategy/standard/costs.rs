@@ -5,29 +5,27 @@ use crate::policy::RetryErrorType;
 /// The cost of a retry, which is taken from the quota. It depends on the class of the failure before the retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryCosts {
-    throttling: u32,
-    timeout: u32,
-    conflict: u32,
-    other: u32,
+    /// In the order of [`index`]. An array, so that the cost is found without a branch.
+    by_class: [u32; 4],
 }
 
 impl RetryCosts {
     /// Creates costs that are the same for all classes except conflicts, which cost nothing.
     pub const fn new(cost: u32) -> Self {
-        Self { throttling: cost, timeout: cost, conflict: 0, other: cost }
+        Self { by_class: [cost, cost, 0, cost] }
     }
 
     /// Sets the cost of a retry after throttling.
     #[must_use]
     pub const fn throttling(mut self, cost: u32) -> Self {
-        self.throttling = cost;
+        self.by_class[index(RetryErrorType::Throttling)] = cost;
         self
     }
 
     /// Sets the cost of a retry after a timeout.
     #[must_use]
     pub const fn timeout(mut self, cost: u32) -> Self {
-        self.timeout = cost;
+        self.by_class[index(RetryErrorType::Timeout)] = cost;
         self
     }
 
@@ -38,19 +36,25 @@ impl RetryCosts {
     /// cost as for other failures.
     #[must_use]
     pub const fn conflict(mut self, cost: u32) -> Self {
-        self.conflict = cost;
+        self.by_class[index(RetryErrorType::Conflict)] = cost;
         self
     }
 
     /// Returns the cost of a retry after a failure of this class.
     pub const fn of(&self, error_type: RetryErrorType) -> u32 {
-        match error_type {
-            RetryErrorType::Throttling => self.throttling,
-            RetryErrorType::Timeout => self.timeout,
-            RetryErrorType::Conflict => self.conflict,
-            _ => self.other,
-        }
+        self.by_class[index(error_type)]
     }
+}
+
+/// The place of the cost of all other classes.
+const OTHER: usize = RetryErrorType::Conflict as usize + 1;
+
+/// Returns the place of the cost of this class.
+#[inline]
+const fn index(error_type: RetryErrorType) -> usize {
+    // The classes without a place of their own come after the others.
+    let place = error_type as usize;
+    if place < OTHER { place } else { OTHER }
 }
 
 /// The amount that a success after a retry gives back to the quota.
