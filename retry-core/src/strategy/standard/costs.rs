@@ -1,9 +1,10 @@
 //! The types of costs and refunds. The numbers of the presets are in `settings.rs`; a quota by evidence has its own, in `quota/evidence`.
 
 use crate::policy::RetryErrorType;
+use std::fmt;
 
 /// The cost of a retry, which is taken from the quota. It depends on the class of the failure before the retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RetryCosts {
     /// In the order of [`index`]. An array, so that the cost is found without a branch.
     by_class: [u32; 4],
@@ -43,6 +44,18 @@ impl RetryCosts {
     /// Returns the cost of a retry after a failure of this class.
     pub const fn of(&self, error_type: RetryErrorType) -> u32 {
         self.by_class[index(error_type)]
+    }
+}
+
+impl fmt::Debug for RetryCosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [throttling, timeout, conflict, other] = &self.by_class;
+        f.debug_struct("RetryCosts")
+            .field("throttling", throttling)
+            .field("timeout", timeout)
+            .field("conflict", conflict)
+            .field("other", other)
+            .finish()
     }
 }
 

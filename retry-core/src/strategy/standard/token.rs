@@ -22,8 +22,8 @@ pub struct StandardRetryToken {
     attempt: NonZeroU32,
     /// The amount that was taken from the quota for this attempt.
     paid: u32,
-    /// The number of retries after a conflict. It saturates, because a larger type would make the token larger.
-    conflicts: u16,
+    /// The number of retries after a conflict.
+    conflicts: u32,
     delay_source: DelaySource,
 }
 
@@ -82,11 +82,11 @@ impl StandardRetryToken {
     /// Returns the number of earlier retries of the next one's kind, and the number of retries after a conflict with the next
     /// one. There are two kinds: retries after a conflict, and all others. The `uncounted` ones belong to neither.
     #[inline]
-    fn retries_of_kind(&self, error_type: RetryErrorType, uncounted: u32) -> (u32, u16) {
-        let conflicts = u32::from(self.conflicts);
+    fn retries_of_kind(&self, error_type: RetryErrorType, uncounted: u32) -> (u32, u32) {
+        let conflicts = self.conflicts;
         match error_type {
-            RetryErrorType::Conflict => (conflicts, self.conflicts.saturating_add(1)),
-            _ => (self.retry_count().wrapping_sub(conflicts).saturating_sub(uncounted), self.conflicts),
+            RetryErrorType::Conflict => (conflicts, conflicts.saturating_add(1)),
+            _ => (self.retry_count().wrapping_sub(conflicts).saturating_sub(uncounted), conflicts),
         }
     }
 }
