@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Converts a delay to nanoseconds. A delay that does not fit, of more than 584 years, saturates.
 #[expect(clippy::cast_possible_truncation, reason = "what does not fit saturates")]
-pub(crate) const fn nanos(delay: Duration) -> u64 {
+pub(super) const fn nanos(delay: Duration) -> u64 {
     let nanos = delay.as_nanos();
     if nanos < u64::MAX as u128 { nanos as u64 } else { u64::MAX }
 }

@@ -145,8 +145,8 @@ impl BackoffStrategy for ExponentialBackoff {
 
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
-        self.nanos(context.retry_attempt, context.error_type)
+    fn nanos_in_context(&self, context: &BackoffContext) -> Option<u64> {
+        Some(self.nanos(context.retry_attempt, context.error_type))
     }
 
     fn max_backoff(&self) -> Duration {

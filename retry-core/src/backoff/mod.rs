@@ -12,7 +12,7 @@
 //!     .with_backoff(LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(10)));
 //! ```
 
-pub(crate) mod arithmetic;
+mod arithmetic;
 mod constant;
 mod context;
 mod exponential;
@@ -111,12 +111,12 @@ pub trait BackoffStrategy {
         self.compute_next_backoff_delay(context.retry_attempt, context.error_type)
     }
 
-    /// Returns what [`delay_in_context`](BackoffStrategy::delay_in_context) does, in nanoseconds. Saturates.
+    /// Returns what [`delay_in_context`](BackoffStrategy::delay_in_context) does, in nanoseconds, if the backoff computes in them.
     #[doc(hidden)]
-    #[expect(clippy::inline_always, reason = "otherwise the context of each retry is in memory")]
-    #[inline(always)]
-    fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
-        arithmetic::nanos(self.delay_in_context(context))
+    #[inline]
+    fn nanos_in_context(&self, context: &BackoffContext) -> Option<u64> {
+        let _ = context;
+        None
     }
 
     /// Returns the longest delay of this backoff. The default is [`Duration::MAX`].
@@ -156,7 +156,7 @@ macro_rules! forward_backoff {
                 (**self).delay_in_context(context)
             }
 
-            fn nanos_in_context(&self, context: &BackoffContext) -> u64 {
+            fn nanos_in_context(&self, context: &BackoffContext) -> Option<u64> {
                 (**self).nanos_in_context(context)
             }
 

@@ -2,7 +2,6 @@
 
 use super::hint_limit::{delay_with_hint, hinted_wait, with_jitter};
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
-use crate::backoff::arithmetic::nanos;
 use crate::backoff::{BackoffContext, BackoffStrategy};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::{QuotaMode, RetryQuota};
@@ -17,13 +16,15 @@ use std::time::Duration;
 pub struct StandardRetryToken {
     /// The identity of the strategy that issued the token.
     issuer: Packed,
-    /// The delay in nanoseconds, because it is computed in them, and a `Duration` would make the token larger.
+    /// The delay, in nanoseconds or in seconds.
     delay: Packed,
+    /// The nanoseconds beside the seconds of the delay, or [`IN_NANOS`].
+    delay_nanos: u32,
     attempt: NonZeroU32,
     /// The amount that was taken from the quota for this attempt.
     paid: u32,
-    /// The number of retries after a conflict.
-    conflicts: u32,
+    /// The number of retries after a conflict. It saturates, because a larger type would make the token larger.
+    conflicts: u16,
     delay_source: DelaySource,
 }
 
@@ -31,6 +32,22 @@ pub struct StandardRetryToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 struct Packed(u64);
+
+/// Says that a delay is in nanoseconds. Backoffs compute in them, and to convert each delay would take a division.
+const IN_NANOS: u32 = u32::MAX;
+
+/// A delay as in a token: a number, and the nanoseconds beside its seconds, or [`IN_NANOS`].
+type Delay = (u64, u32);
+
+#[inline]
+const fn packed(delay: Duration) -> Delay {
+    (delay.as_secs(), delay.subsec_nanos())
+}
+
+#[inline]
+const fn unpacked((number, nanos): Delay) -> Duration {
+    if nanos == IN_NANOS { Duration::from_nanos(number) } else { Duration::new(number, nanos) }
+}
 
 impl RetryToken for StandardRetryToken {
     #[inline]
@@ -40,12 +57,12 @@ impl RetryToken for StandardRetryToken {
 
     #[inline]
     fn delay(&self) -> Duration {
-        Duration::from_nanos(self.delay.0)
+        unpacked((self.delay.0, self.delay_nanos))
     }
 
     #[inline]
     fn has_delay(&self) -> bool {
-        self.delay.0 != 0
+        self.delay.0 != 0 || !matches!(self.delay_nanos, 0 | IN_NANOS)
     }
 
     #[inline]
@@ -63,15 +80,16 @@ impl StandardRetryToken {
 
     /// Returns the token of the next attempt, which is not paid for.
     pub(crate) const fn unpaid(&self, delay: Duration) -> Self {
-        self.copy().next(nanos(delay), DelaySource::RetryAfter, 0)
+        self.copy().next(packed(delay), DelaySource::RetryAfter, 0)
     }
 
-    /// Returns the token of the next attempt, whose delay is in nanoseconds.
+    /// Returns the token of the next attempt.
     #[inline]
-    const fn next(self, delay: u64, delay_source: DelaySource, paid: u32) -> Self {
+    const fn next(self, (delay, delay_nanos): Delay, delay_source: DelaySource, paid: u32) -> Self {
         Self {
             issuer: self.issuer,
             delay: Packed(delay),
+            delay_nanos,
             attempt: self.attempt.saturating_add(1),
             paid,
             conflicts: self.conflicts,
@@ -82,11 +100,11 @@ impl StandardRetryToken {
     /// Returns the number of earlier retries of the next one's kind, and the number of retries after a conflict with the next
     /// one. There are two kinds: retries after a conflict, and all others. The `uncounted` ones belong to neither.
     #[inline]
-    fn retries_of_kind(&self, error_type: RetryErrorType, uncounted: u32) -> (u32, u32) {
-        let conflicts = self.conflicts;
+    fn retries_of_kind(&self, error_type: RetryErrorType, uncounted: u32) -> (u32, u16) {
+        let conflicts = u32::from(self.conflicts);
         match error_type {
-            RetryErrorType::Conflict => (conflicts, conflicts.saturating_add(1)),
-            _ => (self.retry_count().wrapping_sub(conflicts).saturating_sub(uncounted), conflicts),
+            RetryErrorType::Conflict => (conflicts, self.conflicts.saturating_add(1)),
+            _ => (self.retry_count().wrapping_sub(conflicts).saturating_sub(uncounted), self.conflicts),
         }
     }
 }
@@ -154,7 +172,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
         let (retry, conflicts) = token.retries_of_kind(error_type, uncounted);
         let (delay, delay_source) = delay(settings, backoff, &token, retry, error_type, failure.retry_after())?;
-        if failure.remaining().is_some_and(|remaining| Duration::from_nanos(delay) > remaining) {
+        if failure.remaining().is_some_and(|remaining| unpacked(delay) > remaining) {
             return Err(RetryError::MaxTime);
         }
         let cost = settings.costs.of(error_type);
@@ -193,7 +211,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             let (retry, _) = token.retries_of_kind(error_type, uncounted);
             delay(settings, backoff, token, retry, error_type, failure.retry_after())
         });
-        delay.map_or(Duration::ZERO, |(delay, _)| Duration::from_nanos(delay))
+        delay.map_or(Duration::ZERO, |(delay, _)| unpacked(delay))
     }
 
     /// Gives back what was paid for an attempt that was not sent.
@@ -224,7 +242,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         let cost = settings.costs.of(RetryErrorType::Other);
         let paid = self.quota.pay_hedge(cost, clock).ok_or(RetryError::QuotaExhausted)?;
         let first = StandardRetryToken { ..*token };
-        Ok(first.next(0, DelaySource::Backoff, paid))
+        Ok(first.next((0, IN_NANOS), DelaySource::Backoff, paid))
     }
 
     /// Records a success, with the refunds of these settings.
@@ -302,11 +320,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::MaxTime);
         }
         let source = if delay.is_zero() { DelaySource::Backoff } else { DelaySource::RetryAfter };
-        Ok(token.next(nanos(delay), source, 0))
+        Ok(token.next(packed(delay), source, 0))
     }
 }
 
-/// Returns the delay before this retry, in nanoseconds, and its source.
+/// Returns the delay before this retry, and its source.
 #[expect(clippy::inline_always, reason = "on the way to each retry")]
 #[inline(always)]
 fn delay(
@@ -316,16 +334,19 @@ fn delay(
     retry: u32,
     error_type: RetryErrorType,
     hint: Option<Duration>,
-) -> Result<(u64, DelaySource), RetryError> {
+) -> Result<(Delay, DelaySource), RetryError> {
     // It is computed here, where a backoff that ignores its context is inlined without it.
     let context =
         BackoffContext { retry_after: hint, previous_delay: token.delay(), ..BackoffContext::new(retry, error_type) };
-    let computed = backoff.nanos_in_context(&context);
+    let computed = match backoff.nanos_in_context(&context) {
+        Some(nanos) => (nanos, IN_NANOS),
+        None => packed(backoff.delay_in_context(&context)),
+    };
     match hint {
         None => Ok((computed, DelaySource::Backoff)),
         Some(hint) => {
-            let (delay, source) = delay_with_hint(settings, backoff, Duration::from_nanos(computed), hint)?;
-            Ok((nanos(delay), source))
+            let (delay, source) = delay_with_hint(settings, backoff, unpacked(computed), hint)?;
+            Ok((packed(delay), source))
         }
     }
 }
@@ -338,6 +359,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         Ok(StandardRetryToken {
             issuer: self.identity(),
             delay: Packed(0),
+            delay_nanos: IN_NANOS,
             attempt: NonZeroU32::MIN,
             paid: 0,
             conflicts: 0,
