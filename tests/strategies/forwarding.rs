@@ -464,8 +464,17 @@ const STRATEGY: &str = include_str!("../../retry-core/src/strategy/mod.rs");
 const QUOTA: &str = include_str!("../../retry-core/src/quota/mod.rs");
 const LIMITER: &str = include_str!("../../retry-core/src/limit/limiter.rs");
 
+/// The hidden methods of a decision, which only save instructions. Pointers forward them. A wrapper that decides itself must not, so they
+/// are in no list: their defaults call the other methods.
+fn methods_of_a_decision() -> Trace {
+    names(STRATEGY, "\nmacro_rules! forward_decision {", "\n}")
+}
+
 fn methods_of_a_strategy() -> Trace {
-    names(STRATEGY, "\npub trait RetryStrategy {", "\n}")
+    let decision = methods_of_a_decision();
+    let declared = methods(STRATEGY, "\npub trait RetryStrategy {", "\n}");
+    let is_listed = |(name, is_hidden): &(String, bool)| !(*is_hidden && decision.contains(name));
+    declared.into_iter().filter(is_listed).map(|(name, _)| name).collect()
 }
 
 fn methods_of_a_quota() -> Trace {

@@ -243,9 +243,9 @@ pub trait RetryStrategy {
     /// Decides on a retry as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. If it can't be sent now, but may wait, the
     /// token is returned for [`wait_instead`](RetryStrategy::wait_instead). With one step for both, the token of each retry would be copied
     /// through memory.
-    #[doc(hidden)]
     #[expect(clippy::inline_always, reason = "on the way to each retry")]
     #[inline(always)]
+    #[doc(hidden)]
     fn refresh_or_return(
         &self,
         token: Self::Token,
