@@ -68,9 +68,10 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         let mut flow = ControlFlow::Continue(());
         if let TokenState::Held(token) = &*guard.token {
-            let (error_type, delay, delay_source) = (failure.error_type(), token.delay(), token.delay_source());
-            self.record.delayed(delay);
+            let (error_type, delay_source) = (failure.error_type(), token.delay_source());
+            self.record.delayed(|| token.delay());
             let kind = || {
+                let delay = token.delay();
                 let (quota, quota_capacity) = (call.strategy.quota_level(), call.strategy.full_quota_level());
                 let quota_mode = call.strategy.quota_mode();
                 let send_rate = call.strategy.send_rate();

@@ -46,8 +46,9 @@ mod recording {
             }
         }
 
-        pub(in crate::operation) fn delayed(&self, delay: Duration) {
+        pub(in crate::operation) fn delayed(&self, delay: impl FnOnce() -> Duration) {
             if let Some(record) = &self.record {
+                let delay = delay();
                 record.update(|operation| operation.delays.push(delay));
             }
         }
@@ -129,7 +130,7 @@ mod silent {
         pub(in crate::operation) fn failed(&self, _: Option<RetryErrorType>) {}
 
         #[inline]
-        pub(in crate::operation) fn delayed(&self, _: Duration) {}
+        pub(in crate::operation) fn delayed(&self, _: impl FnOnce() -> Duration) {}
 
         #[inline]
         pub(in crate::operation) fn waited(&self, _: Duration) {}

@@ -1,5 +1,6 @@
 //! The waits before an attempt: the token's delay, which is slept once, and the waits for a limiter.
 
+use super::call::Named;
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, Tally, TokenState};
 use super::{Call, Needs, OptionalObserver, RunningLimits, State, StateOf, Stop};
@@ -172,7 +173,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let has_just_begun = operation.has_just_begun();
         let is_looked_at = operation.needs == Needs::Look;
         if is_looked_at && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
-            return self.next_delay(operation);
+            let (named, around) = self.parts();
+            return Self::next_delay(named, around, operation);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if is_looked_at && let TokenState::Held(token) = &mut *guard.token {
@@ -221,13 +223,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    fn next_delay<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+    fn next_delay<L: RunningLimits>(
+        named: Named<'_, S>,
+        around: (T, O),
+        operation: &mut StateOf<S, L, O>,
+    ) -> Option<(Duration, Reason)> {
+        let call = Call::of(named, around);
+        let guard = ReleaseGuard::new(&mut operation.token, call.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
-        operation.stopped = operation.limits.is_over(delay, &self.timer());
+        operation.stopped = operation.limits.is_over(delay, &call.timer());
         if operation.stopped.is_some() {
-            guard.give_up(move || self.clock().now());
+            guard.give_up(move || call.clock().now());
             return None;
         }
         guard.disarm();
