@@ -117,6 +117,11 @@ impl<L: SendLimiter> RetryToken for LimitedRetryToken<L> {
     }
 
     #[inline]
+    fn has_delay(&self) -> bool {
+        self.standard.has_delay()
+    }
+
+    #[inline]
     fn delay_source(&self) -> DelaySource {
         self.standard.delay_source()
     }

@@ -431,7 +431,7 @@ pub(crate) use forward_strategy;
 /// Forwards the methods that are not in [`forward_strategy`], because a wrapper that decides itself must not forward them.
 macro_rules! forward_decision {
     () => {
-        #[expect(clippy::inline_always, reason = "on the way to each retry")]
+        // On the way to each retry.
         #[inline(always)]
         fn refresh_or_return(
             &self,

@@ -279,14 +279,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn record_other_success(
         &self,
         token: &PatientRetryToken,
-        success: &Success,
+        success: Success,
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
         if !self.standard.issued(&token.standard) {
             return Err(ForeignToken);
         }
         self.leave(&token.stage);
-        self.standard.record_success(token.standard.copy(), success, clock)?;
+        self.standard.record_success(token.standard.copy(), &success, clock)?;
         if let Some(sent) = token.sent() {
             self.measured(sent, clock);
         }
@@ -431,7 +431,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
             return self.standard.record_success(token.standard, success, clock);
         }
         // A copy, so that the token of other successes needs no memory.
-        self.record_other_success(&token.copy(), success, clock)
+        self.record_other_success(&token.copy(), *success, clock)
     }
 
     fn record_progress(&self, token: PatientRetryToken, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {

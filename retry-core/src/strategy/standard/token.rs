@@ -44,8 +44,7 @@ const fn packed(delay: Duration) -> Delay {
     (delay.as_secs(), delay.subsec_nanos())
 }
 
-/// Out of line, because few retries need it, and its division is long.
-#[inline(never)]
+#[inline]
 const fn unpacked((number, nanos): Delay) -> Duration {
     if nanos == IN_NANOS { Duration::from_nanos(number) } else { Duration::new(number, nanos) }
 }
