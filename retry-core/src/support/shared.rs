@@ -63,6 +63,7 @@ impl<T: Send + Sync + 'static> Shared<T> {
 
     /// Returns the state, unless a guard may have a copy. With it, a call needs no closure, which may not be inlined.
     #[inline]
+    #[expect(clippy::unnecessary_wraps, reason = "the version for tests has none")]
     pub(crate) const fn without_guard(&self) -> Option<&T> {
         Some(&self.state)
     }
