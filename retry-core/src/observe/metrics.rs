@@ -52,7 +52,8 @@
 //! # Costs
 //!
 //! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
-//! allocates nothing. In a program with many operations, it can take a read lock, which is held for a look-up.
+//! allocates nothing. For names beyond the first 64, and for the same texts at other addresses, it takes a read lock, which is
+//! held for a look-up.
 
 mod handles;
 

@@ -152,7 +152,7 @@ impl Room {
 /// The place of an operation in the queue, or the slot of its request. A dropped place returns its slot.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
-    /// `None` until the operation asks for a slot, and after its outcome.
+    /// `None` until the operation asks for a slot, and after an outcome from which the window learned nothing.
     gate: Option<Arc<Gate>>,
     /// `None` with a slot.
     ticket: Option<Ticket>,

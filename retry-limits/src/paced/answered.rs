@@ -24,7 +24,7 @@ pub(super) struct Answered {
     rejected: f64,
     /// The number of rejections without an accepted request in between.
     in_a_row: u32,
-    /// The number of rejections in all that followed an accepted request.
+    /// The number of rejections in a short time that followed an accepted request.
     apart: u32,
     /// The number of accepted requests in all, and the time, at the last rejection.
     total: u64,
@@ -46,7 +46,8 @@ impl Answered {
         let accepted = total.saturating_sub(self.total) as f64;
         let is_next = total == self.total && elapsed < 1.0;
         self.in_a_row = if is_next { self.in_a_row.saturating_add(1) } else { 1 };
-        self.apart = self.apart.saturating_add(u32::from(accepted > 0.0));
+        let apart = if elapsed < 1.0 { self.apart } else { 0 };
+        self.apart = apart.saturating_add(u32::from(accepted > 0.0));
         self.accepted = self.accepted * left + accepted * weight;
         self.rejected = self.rejected * left + 1.0;
         (self.total, self.at) = (total, now);

@@ -220,14 +220,15 @@ impl GoodputEstimator {
         self.begin_measurement(now, true);
     }
 
-    /// Counts a rejection by a server that rejects requests between others that it accepts. In a ramp, no burst was used up by then, so
-    /// what was accepted is the limit, as far as it is known: the answers of the last round trip are not.
+    /// Counts a rejection by a server that rejects requests between others that it accepts. In the first second of a ramp, no burst was
+    /// used up by then, so the rate of what was accepted is the limit, as far as it is known: the answers of the last round trip are not.
     pub(super) fn reject_uneven(&mut self, now: Timestamp) {
-        let known = (seconds(self.since, now) - self.tuning.lag).clamp(self.tuning.lag, 1.0);
-        let goodput = self.recent.last_second(now) / known;
+        let (age, accepted) = (seconds(self.since, now), self.recent.last_second(now));
         self.reject(now);
-        self.estimate = goodput.max(LOWEST);
-        self.phase = Phase::Track;
+        if age < 1.0 {
+            self.estimate = (accepted / (age - self.tuning.lag).max(self.tuning.lag)).max(LOWEST);
+            self.phase = Phase::Track;
+        }
     }
 
     /// Counts a warning: the server accepted the request, and reported that few requests remain. The rate is cut as after a

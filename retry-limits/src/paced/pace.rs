@@ -249,9 +249,12 @@ impl<U: Unit> Pace<U> {
         let is_shut_out = !self.estimator.told().has_limit() && self.answered.is_shut_out();
         let is_first = self.estimator.estimate().is_none();
         let is_certain = holds || is_first && (self.imposed.is_some() || is_shut_out);
+        // A client that sends less than its rate learns nothing from a few rejections.
+        let learns = doubt == Doubt::None && self.is_limited(now);
+        let is_uneven = is_first && learns && !self.estimator.told().has_limit() && self.answered.is_uneven();
         if is_certain {
             self.estimator.reject(now);
-        } else if is_first && !self.estimator.told().has_limit() && self.answered.is_uneven() {
+        } else if is_uneven {
             self.estimator.reject_uneven(now);
             return true;
         }

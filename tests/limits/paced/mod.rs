@@ -159,6 +159,27 @@ fn a_ramp_ends_at_what_was_accepted_if_a_server_rejects_requests_between_others(
     assert!((rate - 25.0).abs() < 1e-6, "{rate}");
 }
 
+// Rule L72.
+#[test]
+fn a_client_that_sends_little_learns_no_limit_from_a_rejection_now_and_then() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new();
+    for request in 1..=600 {
+        clock.advance(secs(10));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        // The first one waits for the first send of the ramp.
+        while strategy.ready(&mut token, &clock, None).wait().is_some() {
+            clock.advance(millis(10));
+        }
+        if request % 100 == 0 {
+            drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+        } else {
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        }
+    }
+    assert!(strategy.send_rate().unwrap() > 20.0, "{:?}", strategy.send_rate());
+}
+
 // Rules L67, L68.
 #[test]
 fn a_client_that_is_banned_again_and_again_for_what_it_sends_sends_less_and_looks_for_the_end() {
