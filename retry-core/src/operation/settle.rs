@@ -205,8 +205,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             facts.use_up_attempts();
         }
         let failure = self.failure(directive, facts);
-        // Until now, a panic of an observer would have lost a token that was paid for; an unmade one is not. The compiler knows all of an
-        // unmade token, so the first failure is decided in code of its own, which is shorter.
+        // The token leaves the state only here, so that a panic of an observer loses none. The compiler knows all of a token that was not
+        // made yet, so the first failure is decided in code of its own, which is shorter.
         let bought = if self.take_unmade() {
             let unmade = call.strategy.empty_token(&call.clock());
             unmade.map_err(|_| RetryError::Refused).and_then(|token| self.buy(call, token, directive, facts))
@@ -215,6 +215,10 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             held.ok_or(RetryError::Refused).and_then(|token| self.buy(call, token, directive, facts))
         };
         match bought {
+            Ok(()) if is_last_under_guard(attempts) => {
+                self.release(call);
+                Err(self.stop(call, failure.error_type(), attempts, RetryError::MaxAttempts, driver))
+            }
             Ok(()) => {
                 if attempts == 1 {
                     let guard = ReleaseGuard::new(&mut self.token, call.strategy);
@@ -255,9 +259,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         directive: &RetryDirective,
         facts: Facts,
     ) -> Result<(), RetryError> {
-        let attempts = token.attempt();
         match call.strategy.refresh_or_return(token, &self.failure(directive, facts), &call.clock()) {
-            Ok(token) => self.hold(call, token, attempts, facts.refusal),
+            Ok(token) => self.hold(call, token, facts.refusal),
             Err((reason, None)) => Err(reason),
             Err((reason, Some(token))) => {
                 // One by one, so that the facts of a granted retry need no memory.
@@ -274,12 +277,11 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         &mut self,
         call: Call<'_, S, T, O>,
         token: K,
-        attempts: u32,
         refusal: Option<RetryError>,
     ) -> Result<(), RetryError> {
-        if refusal.is_some() || is_last_under_guard(attempts) {
+        if let Some(refusal) = refusal {
             call.strategy.release(token);
-            return Err(refusal.unwrap_or(RetryError::MaxAttempts));
+            return Err(refusal);
         }
         self.token = TokenState::Held(token);
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
@@ -293,8 +295,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         Ok(())
     }
 
-    /// Asks the strategy whether the operation may wait for the retry that it did not grant. The failure is described anew, because with a
-    /// copy of its description, the path of a granted retry would be longer.
+    /// Asks the strategy whether the operation may wait for a retry that was not granted. It describes the failure again: to pass the
+    /// description on would make a granted retry slower.
     #[cold]
     #[inline(never)]
     fn wait_instead<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver + Copy>(
@@ -306,11 +308,11 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         remaining: Option<Duration>,
         was_sent: bool,
     ) -> Result<(), RetryError> {
-        let (call, attempts) = (Call::of(named, around), token.attempt());
+        let call = Call::of(named, around);
         let facts = Facts { refusal, remaining, was_sent };
         let failure = self.failure(directive, facts);
         let token = call.strategy.wait_instead(token, &failure, reason, &call.clock())?;
-        self.hold(call, token, attempts, facts.refusal)
+        self.hold(call, token, facts.refusal)
     }
 
     /// Reports the end of an operation whose driver does not want the retry, and returns its reason. The driver itself is not told.

@@ -129,7 +129,7 @@ mod tests {
     // Rule L72.
     #[test]
     fn a_limit_is_uneven_from_the_third_rejection_after_an_accepted_request_and_three_in_ten_on() {
-        // How many requests in all were accepted before each rejection.
+        // Each number is the total of accepted requests at a rejection.
         for (totals, is_uneven) in [
             (&[2, 4, 5][..], true),
             (&[2, 3, 4], false),

@@ -220,8 +220,8 @@ impl GoodputEstimator {
         self.begin_measurement(now, true);
     }
 
-    /// Counts a rejection by a server that rejects requests between others that it accepts. In the first second of a ramp, no burst was
-    /// used up by then, so the rate of what was accepted is the limit, as far as it is known: the answers of the last round trip are not.
+    /// Counts a rejection by a server that rejects requests between others that it accepts, which shows that it has no burst. So in the
+    /// first second of a ramp, the limit is the rate of what was accepted. The answers of the last round trip are not known yet.
     pub(super) fn reject_uneven(&mut self, now: Timestamp) {
         let (age, accepted) = (seconds(self.since, now), self.recent.last_second(now));
         self.reject(now);

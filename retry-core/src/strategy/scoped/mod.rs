@@ -196,7 +196,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
         K: Borrow<Q> + Send + Sync + 'static,
     {
-        // The entry of another key is released before the key is hashed: as long as it is held here, it can't be evicted.
+        // If the keys differ, the entry is let go before this key is hashed: while it is held, its scope can't be evicted.
         if let Some(entry) = self.recent.repeated()
             && *key == *entry.key.borrow()
         {
