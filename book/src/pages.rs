@@ -156,17 +156,4 @@ mod tests {
         file("docs/a.md", "[gone](../gone.rs)\n");
         assert!(converted().unwrap_err().starts_with("docs/a.md: gone.rs: "));
     }
-
-    #[test]
-    fn all_pages_of_the_documentation_are_in_the_book() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let pages = Pages::read(root).unwrap();
-        for folder in ["", "docs", "retry-clients", "retry-fleet", "retry-fleet-cli", "retry-stream", "retry-tower"] {
-            for entry in fs::read_dir(root.join(folder)).unwrap() {
-                let page = Path::new(folder).join(entry.unwrap().file_name());
-                let is_page = page.extension().is_some_and(|extension| extension == "md");
-                assert!(!is_page || pages.paths.contains(&page), "{page:?}");
-            }
-        }
-    }
 }
