@@ -24,9 +24,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             (true, _) => Level::Debug,
             (false, _) => Level::Warn,
         };
-        // By value, so that neither is written to memory.
         let strategy = call.strategy;
-        call.tell(&self.observed, level, attempts, move || EventKind::Succeeded {
+        call.tell(&self.observed, level, attempts, &|| EventKind::Succeeded {
             recorded,
             waiting: strategy.waiting_operations(),
             quota: strategy.quota_level(),
@@ -51,7 +50,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     ) -> u32 {
         self.record.failed(failure.error_type());
         let attempts = self.attempts();
-        call.tell(&self.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        call.tell(&self.observed, Level::Debug, attempts, &|| EventKind::AttemptFailed { failure });
         attempts
     }
 
@@ -98,7 +97,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
                     }
                 }
             };
-            call.tell(&self.observed, Level::Debug, attempt, kind);
+            call.tell(&self.observed, Level::Debug, attempt, &kind);
             flow = driver.tell(|beginning| call.event(beginning, attempt, &kind()));
         }
         guard.disarm();
@@ -125,7 +124,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
         };
-        call.tell_stopped(&self.observed, reason, attempts, kind, || driver.error_text());
+        call.tell_stopped(&self.observed, reason, attempts, &kind, &|| driver.error_text());
         // There is nothing left to end.
         let _ended = driver.tell(|beginning| call.event(beginning, attempts, &kind()));
         reason

@@ -49,7 +49,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) {
         let call = Call::of(named, around);
         if !has_just_begun {
-            return call.tell(observed, Level::Trace, attempt(), || EventKind::AttemptStarted);
+            return call.tell(observed, Level::Trace, attempt(), &|| EventKind::AttemptStarted);
         }
         let operation = (call.name.get(), observed.own.operation_id());
         trace::emit(Level::Trace, operation, || call.strategy.name(), 1, &EventKind::AttemptStarted);
@@ -70,14 +70,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 
     /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
+    ///
+    /// The kind comes from any closure, so that what builds and emits an event is compiled once for each type of call, not once for
+    /// each of its events.
     #[inline]
-    pub(super) fn tell(
-        self,
-        observed: &Observed<O::State>,
-        level: Level,
-        attempt: u32,
-        kind: impl FnOnce() -> EventKind,
-    ) {
+    pub(super) fn tell(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: &dyn Fn() -> EventKind) {
         let beginning = O::beginning(&observed.own);
         if observed.global.is_interested() || trace::is_enabled(level) {
             let (named, around) = self.parts();
@@ -94,8 +91,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         observed: &Observed<O::State>,
         reason: RetryError,
         attempt: u32,
-        kind: impl FnOnce() -> EventKind,
-        text: impl FnOnce() -> Option<String>,
+        kind: &dyn Fn() -> EventKind,
+        text: &dyn Fn() -> Option<String>,
     ) {
         let level = match reason {
             RetryError::NotRetryable | RetryError::Disabled | RetryError::Stopped | RetryError::GivenUp => Level::Debug,
@@ -147,7 +144,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         around: (T, O),
         observed: &Observed<O::State>,
         (level, attempt): (Level, u32),
-        kind: impl FnOnce() -> EventKind,
+        kind: &dyn Fn() -> EventKind,
     ) {
         let (call, kind) = (Call::of(named, around), kind());
         let operation = (call.name.get(), observed.own.operation_id());
@@ -162,8 +159,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         observed: &Observed<O::State>,
         reason: RetryError,
         attempt: u32,
-        kind: impl FnOnce() -> EventKind,
-        text: impl FnOnce() -> Option<String>,
+        kind: &dyn Fn() -> EventKind,
+        text: &dyn Fn() -> Option<String>,
     ) {
         let operation = (self.name.get(), observed.own.operation_id());
         let is_refused = reason == RetryError::QuotaExhausted;

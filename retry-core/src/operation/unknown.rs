@@ -85,7 +85,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         } else if WARNED.is_first(self.name().get()) {
             // The text is never freed, so that events can be copied freely. There are as many texts as warnings.
             let chain = text().map(|text| &*text.leak());
-            self.tell(&operation.observed, Level::Warn, operation.attempts(), || EventKind::UnknownError { chain });
+            self.tell(&operation.observed, Level::Warn, operation.attempts(), &|| EventKind::UnknownError { chain });
         }
     }
 }

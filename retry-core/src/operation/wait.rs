@@ -198,7 +198,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 Ready::Now | Ready::After(_) | Ready::Queued { .. } | Ready::Stop if waits => {
                     let (attempt, waited) = (token.attempt(), token.waited());
                     operation.record.waited(waited);
-                    self.tell(&operation.observed, Level::Debug, attempt, || EventKind::Released {
+                    self.tell(&operation.observed, Level::Debug, attempt, &|| EventKind::Released {
                         waited,
                         waiting: self.strategy.waiting_operations(),
                     });
@@ -263,7 +263,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 let reason = if guard.token.waits_for_service() {
                     Reason::Service(wake)
                 } else {
-                    self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
+                    self.tell(&operation.observed, Level::Trace, attempt, &|| EventKind::Limited { wait });
                     Reason::Limiter(wake)
                 };
                 guard.disarm();
