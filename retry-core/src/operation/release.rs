@@ -96,7 +96,7 @@ impl<K: RetryToken> TokenState<K> {
     }
 
     /// Returns what the operation has done so far, without the attempt that the token is for, which is not sent.
-    pub(super) fn unsent(&self, now: impl FnOnce() -> Timestamp) -> Tally {
+    pub(super) fn unsent(&self, now: &dyn Fn() -> Timestamp) -> Tally {
         match self {
             Self::Held(token) => Tally::unsent(token, now()),
             _ => Tally::without_waiting(0),

@@ -188,7 +188,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         let call = Call::of(named, around);
         if directive.is_unknown() {
             // If the policy was asked through `Call::evaluate`, there was a warning with the text of the error.
-            call.warn(self, || None, None);
+            call.warn(&self.observed, self.attempts(), &|| None, None);
         }
         let refusal = if !driver.is_repeatable() {
             Some(RetryError::NotRepeatable)

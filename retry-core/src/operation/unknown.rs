@@ -3,6 +3,7 @@
 use super::StateOf;
 use super::call::Call;
 use super::explored::{self, Outcome};
+use super::observed::Observed;
 use super::optional_observer::OptionalObserver;
 use super::time_limits::RunningLimits;
 use super::unheard;
@@ -69,23 +70,24 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if operation.limits.was_cut() {
             return policy::of_timed_out(policy.is_idempotent());
         }
-        self.warn(operation, || policy.__text(outcome), Some(type_name::<R>));
+        self.warn(&operation.observed, operation.attempts(), &|| policy.__text(outcome), Some(type_name::<R>));
         directive
     }
 
     /// Reports an unknown error, if it is the first one of its function. `outcome` is the name of its type, where it is known.
-    pub(super) fn warn<L: RunningLimits>(
+    pub(super) fn warn(
         self,
-        operation: &StateOf<S, L, O>,
-        text: impl FnOnce() -> Option<String>,
+        observed: &Observed<O::State>,
+        attempts: u32,
+        text: &dyn Fn() -> Option<String>,
         outcome: Option<fn() -> &'static str>,
     ) {
-        if !Self::is_warning_wanted(&operation.observed) {
-            unheard::unknown_error(self.name(), operation.attempts(), outcome);
+        if !Self::is_warning_wanted(observed) {
+            unheard::unknown_error(self.name(), attempts, outcome);
         } else if WARNED.is_first(self.name().get()) {
             // The text is never freed, so that events can be copied freely. There are as many texts as warnings.
             let chain = text().map(|text| &*text.leak());
-            self.tell(&operation.observed, Level::Warn, operation.attempts(), &|| EventKind::UnknownError { chain });
+            self.tell(observed, Level::Warn, attempts, &|| EventKind::UnknownError { chain });
         }
     }
 }

@@ -191,7 +191,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
-                    guard.end(move || self.clock().now());
+                    guard.end(&|| self.clock().now());
                     operation.record.waited(operation.token.tally().waited());
                     return None;
                 }
@@ -212,7 +212,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             operation.limits.is_over(Duration::ZERO, &self.timer())
         };
         if operation.stopped.is_some() {
-            guard.give_up(move || self.clock().now());
+            guard.give_up(&|| self.clock().now());
             return None;
         }
         operation.record.attempted(|| guard.token.attempts());
@@ -234,7 +234,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, &call.timer());
         if operation.stopped.is_some() {
-            guard.give_up(move || call.clock().now());
+            guard.give_up(&|| call.clock().now());
             return None;
         }
         guard.disarm();
@@ -271,13 +271,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             }
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.is_stopped() => {
-                guard.end(move || self.clock().now());
+                guard.end(&|| self.clock().now());
                 operation.record.waited(operation.token.tally().waited());
                 None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
-                guard.give_up(move || self.clock().now());
+                guard.give_up(&|| self.clock().now());
                 operation.record.waited(operation.token.tally().waited());
                 None
             }
@@ -325,17 +325,17 @@ impl Reason {
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because its attempt ended before it was sent.
     #[cold]
-    fn give_up(self, now: impl FnOnce() -> Timestamp) {
+    fn give_up(self, now: &dyn Fn() -> Timestamp) {
         self.release(TokenState::Unsent, now);
     }
 
     /// Releases the token, because the service did not recover while the operation waited for it.
     #[cold]
-    fn end(self, now: impl FnOnce() -> Timestamp) {
+    fn end(self, now: &dyn Fn() -> Timestamp) {
         self.release(TokenState::NoRecovery, now);
     }
 
-    fn release(self, state: impl FnOnce(Tally) -> TokenState<S::Token>, now: impl FnOnce() -> Timestamp) {
+    fn release(self, state: fn(Tally) -> TokenState<S::Token>, now: &dyn Fn() -> Timestamp) {
         let unsent = self.token.unsent(now);
         if let TokenState::Held(token) = mem::replace(self.token, state(unsent)) {
             self.strategy.release(token);

@@ -402,7 +402,7 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         let tally = if is_sent {
             self.state.token.tally()
         } else {
-            let unsent = self.state.token.unsent(|| self.surroundings.clock.now());
+            let unsent = self.state.token.unsent(&|| self.surroundings.clock.now());
             self.state.release(self.surroundings.call());
             unsent
         };
