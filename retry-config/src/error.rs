@@ -23,6 +23,8 @@ use std::path::PathBuf;
 ///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
 /// file "settings.toml": the section store is missing: did you mean stor? The file has cache, stor
+/// file "settings.toml": the key max_attempts is outside of the section store, which is missing:
+///     write store.max_attempts
 /// file "settings.toml": unknown key store.max_time: set it in code, for each function, as in
 ///     `#[retryable(max_time = "30s")]`
 /// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota of the strategy
@@ -74,6 +76,13 @@ pub(super) enum Problem {
         similar: Option<String>,
         /// The sections beside it.
         found: String,
+    },
+    /// A key beside the place of a section that the file does not have. All names are whole paths.
+    Outside {
+        key: String,
+        section: String,
+        /// The key in the section.
+        meant: String,
     },
     /// The name of a group that is not the key of a scope.
     NoScope(String),
@@ -182,6 +191,9 @@ impl Problem {
                     None => write!(f, "expected it, at least empty, beside {found}"),
                 }
             }
+            Self::Outside { key, section, meant } => {
+                write!(f, "the key {key} is outside of the section {section}, which is missing: write {meant}")
+            }
             Self::NoScope(name) => write!(f, "invalid scope {name:?}: expected a key of the map"),
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
             Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
@@ -270,16 +282,18 @@ impl ConfigError {
             | Problem::NoEffect { key, .. }
             | Problem::NoLimit { key, .. } => join(&self.section, key),
             Problem::NoSection { section, .. } => section.clone(),
+            Problem::Outside { key, .. } => key.clone(),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,
         })
     }
 
-    /// Returns the key that was probably meant instead of an unknown one, if there is one.
+    /// Returns the key that was probably meant instead of an unknown or misplaced one, if there is one.
     pub fn suggestion(&self) -> Option<String> {
         match &*self.problem {
             Problem::Unknown { suggestion, .. } => suggestion.as_ref().map(|key| join(&self.section, key)),
+            Problem::Outside { meant, .. } => Some(meant.clone()),
             _ => None,
         }
     }

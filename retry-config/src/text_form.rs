@@ -78,8 +78,8 @@ impl RetryConfig {
     ///
     /// `document` is a deserializer of the whole file, in any self-describing format. `section` is the path of the
     /// section, with dots, and is empty if the whole file is a `RetryConfig`. An empty section, or one that is `null`,
-    /// has no settings. For a section that a file may leave out, deserialize a field of your configuration instead. The
-    /// file is not opened.
+    /// has no settings. Keys outside of the section belong to other code and are ignored, unless the section is missing. For a section that a
+    /// file may leave out, deserialize a field of your configuration instead. The file is not opened.
     ///
     /// ```
     /// use retry_config::RetryConfig;
@@ -139,14 +139,25 @@ pub(super) fn section_of<'de, D: Deserializer<'de>>(document: D, section: &str) 
     Ok(node)
 }
 
-/// Returns the error of a section that is missing in a group.
-fn no_section(group: &str, name: &str, members: &[(String, Node)]) -> Problem {
+/// Returns the error of a section that is missing in a group. Settings that are in its place were probably meant for it: in TOML, they are
+/// above the first header.
+fn no_section(group: &str, section: &str, members: &[(String, Node)]) -> Problem {
     let sections = || members.iter().filter(|(_, node)| matches!(node, Node::Group(_))).map(|(name, _)| name.as_str());
     let path = |name: &str| join(group, name);
-    Problem::NoSection {
-        section: path(name),
-        similar: suggest::most_similar(name, sections(), suggest::limit(name)).map(path),
-        found: sections().map(path).collect::<Vec<_>>().join(", "),
+    let similar = suggest::most_similar(section, sections(), suggest::limit(section)).map(path);
+    let outside = members.iter().find(|(name, node)| match node {
+        Node::Group(_) => groups().any(|group| group == name),
+        _ => key(name).is_some(),
+    });
+    match outside {
+        Some((name, _)) if similar.is_none() => {
+            Problem::Outside { key: path(name), section: path(section), meant: join(&path(section), name) }
+        }
+        _ => Problem::NoSection {
+            section: path(section),
+            similar,
+            found: sections().map(path).collect::<Vec<_>>().join(", "),
+        },
     }
 }
 

@@ -565,6 +565,34 @@ fn a_missing_section_is_an_error_with_the_sections_of_the_file() {
 
 // Rule C17.
 #[test]
+fn a_key_beside_the_place_of_a_missing_section_is_an_error_that_names_where_it_belongs() {
+    let read = |section: &str, text: &str| {
+        let document = toml::Deserializer::parse(text).unwrap();
+        RetryConfig::from_file_section("settings.toml", section, document)
+    };
+    for (section, text, key) in [
+        ("store", "name = \"shop\"\nmax_attempts = 3", "max_attempts"),
+        ("store", "[cache]\nttl = 3\n[backoff]\nbase = \"1s\"", "backoff"),
+        ("shop.store", "max_attempts = 2\n[shop]\nmode = \"off\"", "shop.mode"),
+    ] {
+        let error = read(section, text).unwrap_err();
+        let meant = format!("{section}.{}", key.rsplit('.').next().unwrap());
+        let words = format!("the key {key} is outside of the section {section}, which is missing: write {meant}");
+        assert_eq!(error.to_string(), format!("file \"settings.toml\": {words}"));
+        assert_eq!((error.key().as_deref(), error.suggestion()), (Some(key), Some(meant)));
+        assert_eq!(error.found_in(), &ConfigSource::File("settings.toml".into()));
+    }
+    // A group or a value that only shares the name of a setting is not one, and a misspelled section is more likely.
+    for text in ["[mode]\nx = 1", "backoff = true", "max_attempts = 3\n[stor]"] {
+        let error = read("store", text).unwrap_err();
+        assert_eq!(error.key().as_deref(), Some("store"), "{error}");
+    }
+    // Beside the section, such a key belongs to other code.
+    assert_eq!(read("store", "max_attempts = 3\n[store]").unwrap(), RetryConfig::new());
+}
+
+// Rule C17.
+#[test]
 fn an_error_of_a_group_or_of_a_key_that_is_missing_or_given_twice_has_the_key() {
     let key = |text: &str| {
         let document = &mut serde_json::Deserializer::from_str(text);
