@@ -83,11 +83,12 @@ accepted! {
     AcceptedObserver[Observer]
 }
 
-/// The value of `max_time` or `attempt_timeout`. It is used in one place only, so it needs no second impl.
+/// The value of `max_time` or `attempt_timeout`, in an attribute or a method. All of them are an `Option` of a `Duration` in the end, so one
+/// impl is enough.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a length of time",
     label = "expected a `Duration` or an `Option<Duration>`",
-    note = "write a text, as in `max_time = \"30s\"`, or an expression that gives a `Duration`; a number has no unit, so write `Duration::from_secs(number)`",
+    note = "write `Duration::from_secs(30)`, or in an attribute a text, as in `max_time = \"30s\"`; a number has no unit, so write `Duration::from_secs(number)`",
     note = "`None` means no limit; in a generic function, a limit is a `T` with `T: Into<Option<Duration>>`"
 )]
 pub trait AcceptedLimit {

@@ -2,12 +2,12 @@
 
 use super::closure::{AsyncAttempts, Attempts};
 use super::{Retry, TimeLimits, WithTimedOut};
+use crate::__private::AcceptedLimit;
 use crate::operation::Stop;
 use crate::support::{InvalidSetting, assert_attempts};
 use crate::time::TimedOut;
 use crate::time::deadline::AcceptedDeadline;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets the time limit of the whole call: attempts, backoff, and waits for a limiter. An async call starts with its
@@ -61,8 +61,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     ///     call.max_time(config.max_time).run().await
     /// }
     /// ```
-    pub fn max_time(self, time: impl Into<Option<Duration>>) -> Retry<S, F, P, T, O, L::Limited> {
-        self.within(|limits| limits.with_max_time(time.into()))
+    pub fn max_time(self, time: impl AcceptedLimit) -> Retry<S, F, P, T, O, L::Limited> {
+        self.within(|limits| limits.with_max_time(time.accept()))
     }
 
     /// Sets the deadline of the whole call: an [`Instant`](std::time::Instant) of the standard library or of tokio, or
@@ -139,11 +139,11 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.run().await
     /// # }
     /// ```
-    pub fn attempt_timeout(self, time: impl Into<Option<Duration>>) -> Retry<S, F, P, T, O, L::Limited>
+    pub fn attempt_timeout(self, time: impl AcceptedLimit) -> Retry<S, F, P, T, O, L::Limited>
     where
         F: AsyncAttempts,
     {
-        self.within(|limits| limits.with_attempt_timeout(time.into()))
+        self.within(|limits| limits.with_attempt_timeout(time.accept()))
     }
 
     /// Sets a closure that makes the error of the call where a time limit or a [`Stop`] leaves it without an outcome, for an error type

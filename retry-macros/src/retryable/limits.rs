@@ -4,11 +4,11 @@ use crate::diagnostics::Diagnostics;
 use crate::options::Written;
 use crate::tokens::ungrouped;
 use crate::tokens::{local, respan};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::time::Duration;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, ExprReference, Lit};
+use syn::{Expr, ExprCall, ExprLit, ExprReference, Lit, Path};
 
 /// The time limits that the options set.
 #[derive(Default)]
@@ -122,7 +122,7 @@ pub(super) fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Opt
         Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => {
             let duration = option.duration(diagnostics)?;
             if duration.is_zero() {
-                diagnostics.error(option, format!("`{name}` is zero, which leaves no time for any attempt"));
+                diagnostics.error(option, zero(name));
             }
             Some(Limit::Constant(duration))
         }
@@ -133,12 +133,39 @@ pub(super) fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Opt
             );
             None
         }
-        Some(expr) => Some(Limit::Expr(expr.clone())),
+        Some(expr) => {
+            if is_zero(expr) {
+                diagnostics.error(option, zero(name));
+            }
+            Some(Limit::Expr(expr.clone()))
+        }
         None => {
             diagnostics
                 .error(option, format!("write a time: `{name} = \"30s\"`, or an expression that gives a `Duration`"));
             None
         }
+    }
+}
+
+fn zero(name: &Ident) -> String {
+    format!("`{name}` is zero, which leaves no time for any attempt")
+}
+
+/// Returns true for the ways to write a `Duration` of zero that need no types: `Duration::ZERO` and a literal 0, as in
+/// `Duration::from_secs(0)`.
+fn is_zero(expr: &Expr) -> bool {
+    let function = |path: &Path| {
+        let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+        names.next().filter(|_| names.next().is_some_and(|ty| ty == "Duration"))
+    };
+    match expr {
+        Expr::Path(path) => function(&path.path).is_some_and(|name| name == "ZERO"),
+        Expr::Call(ExprCall { func, args, .. }) => {
+            let Expr::Path(path) = &**func else { return false };
+            let Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) = args.first() else { return false };
+            function(&path.path).is_some_and(|name| name.starts_with("from_")) && number.base10_digits() == "0"
+        }
+        _ => false,
     }
 }
 

@@ -20,6 +20,11 @@ async fn no_duration_and_no_time() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", max_time = std::time::Duration::from_millis(0), attempt_timeout = std::time::Duration::ZERO)]
+async fn no_time_in_an_expression() -> Result<(), Failed> {
+    Ok(())
+}
+
 #[retryable(strategy = "standard", timeout = "5s")]
 async fn another_word() -> Result<(), Failed> {
     Ok(())

@@ -1,4 +1,4 @@
-use retry_core::{RetryInfo, TimedOut, retryable};
+use retry_core::{PatientRetryStrategy, RetryInfo, TimedOut, retry, retryable};
 
 #[derive(RetryInfo)]
 #[retry(transparent)]
@@ -10,6 +10,8 @@ impl From<TimedOut> for Failed {
     }
 }
 
+static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
+
 const SECONDS: u64 = 30;
 
 #[retryable(strategy = "standard", max_time = SECONDS)]
@@ -20,6 +22,11 @@ async fn get() -> Result<(), Failed> {
 #[retryable(strategy = "standard", attempt_timeout = Some(SECONDS))]
 async fn put() -> Result<(), Failed> {
     Ok(())
+}
+
+async fn closure() -> Result<(), Failed> {
+    let _ = retry(&STORE, get).attempt_timeout(SECONDS);
+    retry(&STORE, get).max_time("30s").run().await
 }
 
 fn main() {}

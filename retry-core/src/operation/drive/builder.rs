@@ -1,6 +1,7 @@
 //! The settings of an operation.
 
 use super::{Limits, Operation};
+use crate::__private::AcceptedLimit;
 use crate::operation::{Call, Limited, Name, OptionalObserver, SharedStop, TimeLimits, Unobserved};
 use crate::strategy::RetryStrategy;
 use crate::support::{InvalidSetting, assert_attempts};
@@ -8,7 +9,6 @@ use crate::time::deadline::AcceptedDeadline;
 use crate::time::{Clock, StdTimer};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// The settings of an operation that is driven by hand. Created by [`Operation::builder`].
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Surroundings<S, C, O> {
 
 impl<S, C, O> OperationBuilder<S, C, O> {
     /// Sets the time limit of the whole operation, a `Duration` or an `Option` of one; see [`Retry::max_time`](crate::Retry::max_time).
-    pub fn max_time(self, time: impl Into<Option<Duration>>) -> Self {
-        Self { limits: self.limits.with_max_time(time.into()), ..self }
+    pub fn max_time(self, time: impl AcceptedLimit) -> Self {
+        Self { limits: self.limits.with_max_time(time.accept()), ..self }
     }
 
     /// Sets the deadline of the whole operation, a point in time or an `Option` of one; see [`Retry::deadline`](crate::Retry::deadline).
@@ -49,8 +49,8 @@ impl<S, C, O> OperationBuilder<S, C, O> {
     }
 
     /// Sets the time limit of each attempt, a `Duration` or an `Option` of one. The driver cuts the attempt; see [`Operation::cut`].
-    pub fn attempt_timeout(self, time: impl Into<Option<Duration>>) -> Self {
-        Self { limits: self.limits.with_attempt_timeout(time.into()), ..self }
+    pub fn attempt_timeout(self, time: impl AcceptedLimit) -> Self {
+        Self { limits: self.limits.with_attempt_timeout(time.accept()), ..self }
     }
 
     /// Sets a handle that ends the operation in a shutdown: a reference to a static [`Stop`](crate::Stop), or an `Arc` of one.
