@@ -30,9 +30,10 @@ pub enum ErrorFault {
 pub enum RetrySafety {
     /// The request is known not to have been acted upon, or is harmless to repeat.
     Yes,
-    /// A retry would be wrong or useless.
+    /// A retry would be wrong or useless, often because the server has answered: a declined card is declined again. It does not say whether
+    /// the request was acted upon.
     No,
-    /// The error alone is not enough to tell. The decision depends on whether the operation is idempotent; see
+    /// Whether the request was acted upon is unknown, as after a timeout. The decision depends on whether the operation is idempotent; see
     /// [`StandardRetryPolicy::idempotent`](crate::StandardRetryPolicy::idempotent).
     Maybe,
 }
@@ -102,7 +103,8 @@ pub trait ErrorInfo {
     note = "elsewhere, wrap a foreign type in your own type, or classify the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
 pub trait RetryInfo: ErrorInfo {
-    /// Returns whether the request may be sent again.
+    /// Returns whether the request may be sent again, which is not whether it was acted upon: after a declined card, the answer is
+    /// [`RetrySafety::No`].
     ///
     /// The default is the first of these that applies:
     ///
