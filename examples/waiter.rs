@@ -4,7 +4,7 @@
 use retry_core::backoff::LinearBackoff;
 use retry_core::{
     Observer, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, StandardRetryPolicy,
-    StandardRetryStrategy, TimedOut, retry, retryable,
+    StandardRetryStrategy, retry, retryable,
 };
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,11 +25,11 @@ enum JobError {
     #[retry(fault = "client")]
     NoSuchJob,
     #[retry(transparent)]
-    TimedOut(TimedOut),
+    TimedOut(retry_core::TimedOut),
 }
 
-impl From<TimedOut> for JobError {
-    fn from(error: TimedOut) -> Self {
+impl From<retry_core::TimedOut> for JobError {
+    fn from(error: retry_core::TimedOut) -> Self {
         Self::TimedOut(error)
     }
 }
