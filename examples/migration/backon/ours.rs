@@ -20,7 +20,7 @@ fn is_transient(error: &Error) -> bool {
 async fn get_with_retries(client: &Client, url: &str) -> Result<String, Error> {
     retry(&API, || get(client, url))
         .when(is_transient)
-        .on_retry(|error, event| eprintln!("next wait: {:?} after: {error}", event.kind.delay()))
+        .on_retry(|error, event| eprintln!("{error}: {}", event.kind.as_str()))
         .run()
         .await
 }
