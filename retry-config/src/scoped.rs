@@ -63,8 +63,10 @@ impl<K: Eq + Hash + Send + Sync + 'static> ScopedRetryConfig<K> {
     /// # Errors
     ///
     /// Returns an error in the same cases as [`RetryConfig::build_on`], for the scopes in use and those that the settings
-    /// name. Then nothing changes. If the settings are an error for a later scope, because a part of it does not have one of them, or
-    /// one of them has no effect, it keeps the settings of the code.
+    /// name, and for later scopes if the map makes all strategies alike. Then nothing changes.
+    ///
+    /// A maker that sees the key ([`by_key`](ScopedRetryStrategy::by_key)) can make strategies with other parts. If the settings are an error
+    /// for such a later scope, it keeps the settings of the code. To see the error, apply [`of`](Self::of) the key to the scope.
     pub fn apply_to<B, Q, L>(
         self,
         scopes: &ScopedRetryStrategy<K, ConfiguredStrategy<B, Q, L>>,
@@ -78,9 +80,13 @@ impl<K: Eq + Hash + Send + Sync + 'static> ScopedRetryConfig<K> {
         for key in self.scopes.keys() {
             scopes.make_strategy(key).check(&self.of(key))?;
         }
+        // Later scopes, of which the map may have none yet.
+        if let Some(later) = scopes.make_alike() {
+            later.check(&self.all)?;
+        }
         scopes.try_for_each(|key, strategy| strategy.check(&self.of(key)))?;
         scopes.configure(move |key, strategy| {
-            // All known scopes were checked. For later ones, there is no caller that could get the error.
+            // All known scopes were checked. For later ones of a maker by key, there is no caller that could get the error.
             let _ = strategy.apply(&self.of(key), &clock);
         });
         Ok(())

@@ -104,6 +104,53 @@ fn a_setting_that_the_scopes_do_not_have_is_an_error_and_changes_nothing() {
     assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
 }
 
+// Rules C23, S9.
+#[test]
+fn a_known_limit_in_a_mode_that_sends_without_it_is_an_error_for_a_scope_too() {
+    let tenants = tenants();
+    let acme = tenants.scope("acme");
+    let known = "[store]\nmode = \"paced\"\npaced.max_rate = 50\n";
+    read(known).unwrap().apply_to(&tenants, TokioTimer).unwrap();
+    assert_eq!((acme.mode(), acme.paced_max_rate()), (RetryMode::Paced, Some(50.0)));
+    // A scope inherits the limit, so it can't leave the mode. The settings name it, or code does when it is in use.
+    for (mode, name) in [("standard", "acme"), ("adaptive", "umbrella")] {
+        let config = read(&format!("{known}max_attempts = 9\n[store.tenants.{name}]\nmode = \"{mode}\"")).unwrap();
+        let error = config.apply_to(&tenants, TokioTimer).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "file \"settings.toml\": the key store.paced.max_rate \"50\" has no effect in the mode {mode} of \
+                 file \"settings.toml\": expected the mode paced or off, or no store.paced.max_rate"
+            )
+        );
+        assert_eq!(error.key().as_deref(), Some("store.paced.max_rate"));
+        assert_eq!((acme.mode(), acme.settings().max_attempts), (RetryMode::Paced, 5), "nothing changes");
+    }
+    // The switch is for incidents, and the limit is back with the mode.
+    read(&format!("{known}[store.tenants.acme]\nmode = \"off\"")).unwrap().apply_to(&tenants, TokioTimer).unwrap();
+    assert_eq!((acme.mode(), tenants.scope("umbrella").mode()), (RetryMode::Off, RetryMode::Paced));
+}
+
+// Rules C23, S9.
+#[test]
+fn settings_that_are_an_error_for_each_later_scope_are_one_before_there_is_a_scope() {
+    let (text, key) = ("[store]\nmode = \"adaptive\"\npaced.max_rate = 50", Some("store.paced.max_rate"));
+    let tenants = tenants();
+    let error = read(text).unwrap().apply_to(&tenants, TokioTimer).unwrap_err();
+    assert_eq!(error.key().as_deref(), key);
+    assert_eq!((tenants.len(), tenants.scope("acme").mode()), (0, RetryMode::Standard));
+
+    // A maker that sees the key can make a strategy that has the settings. A later scope that does not have them keeps those of the code, and
+    // its own `apply` returns the error.
+    let by_key: Tenants = ScopedRetryStrategy::by_key(|_| ConfiguredStrategy::default());
+    let config = read(text).unwrap();
+    config.clone().apply_to(&by_key, TokioTimer).unwrap();
+    let acme = by_key.scope("acme");
+    assert_eq!(acme.mode(), RetryMode::Standard);
+    let error = acme.apply(&config.of(&"acme".to_owned()), &TokioTimer).unwrap_err();
+    assert_eq!(error.key().as_deref(), key);
+}
+
 thread_local! {
     /// Whether the next comparison of keys changes the settings.
     static CHANGES: Cell<bool> = const { Cell::new(false) };

@@ -302,6 +302,15 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         }
     }
 
+    /// Makes a strategy as for any new scope, unless the maker sees the key.
+    #[doc(hidden)]
+    pub fn make_alike(&self) -> Option<S> {
+        match self.make {
+            Make::Alike(make) => Some(make()),
+            Make::ByKey(_) => None,
+        }
+    }
+
     /// Returns another entry with this hash whose key must still be compared. If there is none, inserts `made`.
     fn find_or_insert(
         &self,
