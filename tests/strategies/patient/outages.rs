@@ -6,6 +6,7 @@ use retry_core::{PatientRetryStrategy, RetryStrategy, retry, retryable};
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::task::Poll;
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 type Outcome = Result<u32, Error>;
@@ -96,6 +97,41 @@ async fn calls_outlast_a_restart() {
     // One that spends its last attempt before the service is back can be lost.
     assert!(lost <= 600 / 100, "{lost} of 600");
     assert!(attempts < 2 * 600, "{attempts} attempts of 600 calls");
+}
+
+/// Makes this many calls each second, of a service that is down for a time after 10 s. Returns the number of the
+/// calls of the outage that are lost, and the time from its end until the last one has its answer.
+async fn drained(seed: u64, calls_per_second: u32, outage: Duration) -> (usize, Duration) {
+    let (strategy, began) = (PatientRetryStrategy::new().seed(seed), Instant::now());
+    let (from, until) = (secs(10), secs(10) + outage);
+    let attempt = async || {
+        let arrival = began.elapsed();
+        sleep(millis(20)).await;
+        if (from..until).contains(&arrival) { Err::<u32, _>(Failed::SAFE) } else { Ok(1) }
+    };
+    let calls = (0..(25 + outage.as_secs() as u32) * calls_per_second).map(async |number| {
+        sleep(millis(400) / calls_per_second + secs(1) * number / calls_per_second).await;
+        let is_of_outage = (from..until).contains(&began.elapsed());
+        let outcome = retry(&strategy, attempt).run().await;
+        is_of_outage.then(|| outcome.map(|_| began.elapsed().saturating_sub(until)))
+    });
+    let ends: Vec<_> = join_all(calls).await.into_iter().flatten().collect();
+    let lost = ends.iter().filter(|end| end.is_err()).count();
+    (lost, ends.into_iter().flatten().max().unwrap())
+}
+
+// Rules U8, U11. The documentation of the strategy has these numbers.
+#[tokio::test(start_paused = true)]
+async fn calls_of_an_outage_go_within_4_s_after_one_of_3_s_and_within_10_s_after_one_of_10_s() {
+    for (outage, at_most) in [(secs(3), secs(4)), (secs(10), millis(10_200))] {
+        for calls_per_second in [1, 10] {
+            for seed in 0..4 {
+                let (lost, last) = drained(seed, calls_per_second, outage).await;
+                assert_eq!(lost, 0);
+                assert!(last <= at_most, "{last:?} after {outage:?}, {calls_per_second} calls per second, seed {seed}");
+            }
+        }
+    }
 }
 
 /// Runs futures beside each other to their ends.
