@@ -42,6 +42,11 @@ use std::fmt::{self, Display, Formatter};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep the state of a fleet",
+    label = "expected a `RedisStore`, or your own `Store`",
+    note = "in a test, the processes share an `Arc<Mutex<MemoryStore>>`, with the `Mutex` of the standard library"
+)]
 pub trait Store: Send + 'static {
     /// Makes a call for the named fleet.
     fn call(&mut self, fleet: &str, call: &Call) -> impl Future<Output = Result<Reply, StoreError>> + Send;

@@ -257,6 +257,11 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 /// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
 /// share(&TABLE, 500.0, 20, &retry_core::time::StdTimer);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not send at a rate",
+    label = "expected a `PacedRetryStrategy`, or a `ConfiguredStrategy` of retry-config",
+    note = "a fleet shares the line of a `PatientRetryStrategy` by `.patient(&STORE)`, and an `EvidenceQuota` by `.quota(&QUOTA)`"
+)]
 pub trait PacedStrategy {
     /// Sends at this rate from now on; see [`PacedRetryStrategy::pace_at`].
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers;
