@@ -37,9 +37,10 @@ pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;
+pub use crate::time::limit::AcceptedLimit;
 pub use accepted::{
-    AcceptedAttempts, AcceptedBlockingTimer, AcceptedLimit, AcceptedName, AcceptedObserver, AcceptedShare,
-    AcceptedStop, AcceptedStrategy, AcceptedTimer, AcceptedUsage, AcceptedWhen, Anew, Awaited, IntoSpan, Pointer,
+    AcceptedAttempts, AcceptedBlockingTimer, AcceptedName, AcceptedObserver, AcceptedShare, AcceptedStop,
+    AcceptedStrategy, AcceptedTimer, AcceptedUsage, AcceptedWhen, Anew, Awaited, IntoSpan, Pointer,
 };
 pub use error_text::{
     AsError, ErrorText, NO_TEXT, NoText, OfError, OfNothing, OfOwned, OwnedText, TextOf, WithText, last_of,

@@ -4,8 +4,8 @@
 pub use crate::operation::{Call, FunctionName, Name, Path, State};
 
 use super::accepted::{
-    AcceptedAttempts, AcceptedBlockingTimer, AcceptedLimit, AcceptedName, AcceptedObserver, AcceptedShare,
-    AcceptedStop, AcceptedStrategy, AcceptedTimer, AcceptedWhen, Anew, IntoSpan,
+    AcceptedAttempts, AcceptedBlockingTimer, AcceptedName, AcceptedObserver, AcceptedShare, AcceptedStop,
+    AcceptedStrategy, AcceptedTimer, AcceptedWhen, Anew, IntoSpan,
 };
 use super::error_text::{TextOf, WithText};
 use crate::operation::{
@@ -16,6 +16,7 @@ use crate::operation::{
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::deadline::AcceptedDeadline;
+use crate::time::limit::AcceptedLimit;
 use crate::time::{BlockingTimer, Clock, Timer};
 use std::marker::PhantomData;
 use std::num::NonZeroU32;

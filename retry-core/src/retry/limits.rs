@@ -2,11 +2,11 @@
 
 use super::closure::{AsyncAttempts, Attempts};
 use super::{Retry, TimeLimits, WithTimedOut};
-use crate::__private::AcceptedLimit;
 use crate::operation::Stop;
 use crate::support::{InvalidSetting, assert_attempts};
 use crate::time::TimedOut;
 use crate::time::deadline::AcceptedDeadline;
+use crate::time::limit::AcceptedLimit;
 use std::num::NonZeroU32;
 
 impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {

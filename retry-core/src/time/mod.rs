@@ -20,6 +20,7 @@
 
 pub(crate) mod deadline;
 pub(crate) mod latest;
+pub(crate) mod limit;
 mod manual;
 mod reading;
 mod std_timer;

@@ -120,7 +120,8 @@ async fn drained(seed: u64, calls_per_second: u32, outage: Duration) -> (usize, 
     (lost, ends.into_iter().flatten().max().unwrap())
 }
 
-// Rules U8, U11. The documentation of the strategy has these numbers.
+// Rules U8, U11.
+/// The documentation of the strategy has these numbers.
 #[tokio::test(start_paused = true)]
 async fn calls_of_an_outage_go_within_4_s_after_one_of_3_s_and_within_10_s_after_one_of_10_s() {
     for (outage, at_most) in [(secs(3), secs(4)), (secs(10), millis(10_200))] {

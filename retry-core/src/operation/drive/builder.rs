@@ -1,11 +1,11 @@
 //! The settings of an operation.
 
 use super::{Limits, Operation};
-use crate::__private::AcceptedLimit;
 use crate::operation::{Call, Limited, Name, OptionalObserver, SharedStop, TimeLimits, Unobserved};
 use crate::strategy::RetryStrategy;
 use crate::support::{InvalidSetting, assert_attempts};
 use crate::time::deadline::AcceptedDeadline;
+use crate::time::limit::AcceptedLimit;
 use crate::time::{Clock, StdTimer};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
