@@ -58,7 +58,7 @@ use token::{Nanos, Stage, Ticket};
 /// service answers. At most 10,000 operations wait ([`max_waiting`](PatientRetryStrategy::max_waiting)).
 ///
 /// How soon the calls in line go after a short outage, other calls decide, since two of their answers send one: with 1 to 100 calls per second,
-/// the last call of an outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within 10 s. A call without others
+/// the last call of an outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within about 10 s. A call without others
 /// beside it waits for its next probe.
 ///
 /// An operation keeps its last outcome while it waits. So a future is `Send` only if its outcome is.
