@@ -80,7 +80,7 @@ pub struct State<K, L: RunningLimits, N> {
     token: TokenState<K>,
     /// What the next attempt needs. A flag of its own, because to read it from the state of the token would take four instructions.
     needs: Needs,
-    /// Whether the operation has not slept the token's delay yet.
+    /// Whether the token has a delay that the operation has not slept yet.
     is_delay_due: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,
@@ -117,21 +117,22 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if self.strategy.starts_empty() {
             return State::new(TokenState::Returned, Needs::NothingUnmade, limits, observed, record);
         }
-        let token = match self.strategy.acquire_initial_token(&self.clock()) {
+        let mut token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {
                 self.tell(&observed, Level::Warn, 1, &|| EventKind::Refused { reason });
                 TokenState::Refused
             }
         };
-        State::new(token, Needs::Look, limits, observed, record)
+        let is_delay_due = self.has_delay(&mut token);
+        State { is_delay_due, ..State::new(token, Needs::Look, limits, observed, record) }
     }
 }
 
 impl<K, L: RunningLimits, N> State<K, L, N> {
     #[inline]
     const fn new(token: TokenState<K>, needs: Needs, limits: L, observed: Observed<N>, record: Record) -> Self {
-        Self { token, needs, is_delay_due: true, is_unlimited: false, limits, stopped: None, observed, record }
+        Self { token, needs, is_delay_due: false, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
@@ -141,6 +142,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     pub(crate) fn weigh<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, weight: u32) {
         if let TokenState::Held(token) = &mut self.token {
             strategy.weigh(token, weight);
+            self.is_delay_due = token.has_delay();
         }
     }
 

@@ -285,13 +285,13 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         }
         self.token = TokenState::Held(token);
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
-        let needs_nothing = match &*guard.token {
-            TokenState::Held(token) => !token.has_delay() && call.strategy.is_permitted(token),
-            _ => false,
+        let (has_delay, is_permitted) = match &*guard.token {
+            TokenState::Held(token) => (token.has_delay(), call.strategy.is_permitted(token)),
+            _ => (false, false),
         };
         guard.disarm();
-        self.needs = if needs_nothing { Needs::Nothing } else { Needs::Look };
-        self.is_delay_due = true;
+        self.needs = if is_permitted && !has_delay { Needs::Nothing } else { Needs::Look };
+        self.is_delay_due = has_delay;
         Ok(())
     }
 

@@ -153,8 +153,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the token has a delay before its attempt.
     #[inline]
-    fn has_delay<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+    pub(super) fn has_delay(self, token: &mut TokenState<S::Token>) -> bool {
+        let guard = ReleaseGuard::new(token, self.strategy);
         let has_delay = matches!(&*guard.token, TokenState::Held(token) if token.has_delay());
         guard.disarm();
         has_delay
@@ -172,7 +172,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         let has_just_begun = operation.has_just_begun();
         let is_looked_at = operation.needs == Needs::Look;
-        if is_looked_at && mem::take(&mut operation.is_delay_due) && self.has_delay(operation) {
+        if is_looked_at && mem::take(&mut operation.is_delay_due) {
             let (named, around) = self.parts();
             return Self::next_delay(named, around, operation);
         }

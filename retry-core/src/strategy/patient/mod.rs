@@ -248,11 +248,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         ready
     }
 
-    /// Records that a first attempt is sent.
+    /// Records that a first attempt is sent, and returns the stage of its token. With a reference to the token, the compiler would know
+    /// nothing of the token of a first attempt.
     #[cold]
-    fn first_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
+    fn first_sent(&self, clock: &dyn Clock) -> Stage {
         let now = clock.now();
-        token.stage = Stage::Sent(Nanos::of(now));
         let over = self.with_line(|line| {
             let is_idle = line.has_room(1);
             line.change(|line| (line.first_sent(now, is_idle), Vec::new()))
@@ -261,6 +261,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             let strategy = outage.strategy.and_then(KeptName::take);
             outage_events::available(strategy.as_deref(), outage.lasted(), outage.waits, outage.in_vain);
         }
+        Stage::Sent(Nanos::of(now))
     }
 
     /// Records that a retry is sent for which the quota paid.
@@ -350,7 +351,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PatientRetryToken, RetryError> {
         let mut token = self.empty_token(clock)?;
         if self.with_line(SharedLine::is_watching) {
-            self.first_sent(&mut token, clock);
+            token.stage = self.first_sent(clock);
         }
         Ok(token)
     }
