@@ -351,9 +351,11 @@ impl GoodputEstimator {
         self.told.rescale(factor);
     }
 
-    /// Continues from an earlier time, because the clock was set back.
-    pub(super) fn reanchor(&mut self, now: Timestamp) {
-        self.since = self.since.min(now);
+    /// Continues from an earlier time, because the clock was set back by this much. A ramp keeps its age, by which
+    /// [`reject_uneven`](Self::reject_uneven) divides what was accepted.
+    pub(super) fn reanchor(&mut self, now: Timestamp, by: Duration) {
+        let since = if self.phase == Phase::Ramp { self.since.saturating_sub(by) } else { self.since };
+        self.since = since.min(now);
         self.epoch = self.epoch.min(now);
         self.rejected_since = self.rejected_since.min(now);
         self.recent.reanchor(now);

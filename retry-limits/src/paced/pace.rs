@@ -450,9 +450,10 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
     fn observe(&mut self, now: Timestamp) -> Observed {
+        let latest = self.latest.get();
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
-            self.estimator.reanchor(anchor);
+            self.estimator.reanchor(anchor, latest.saturating_since(anchor));
             self.reports.reanchor(anchor);
             self.answered.reanchor(anchor);
             self.fallen.reanchor(anchor);

@@ -48,7 +48,7 @@ fn when_the_clock_is_set_back_nothing_is_in_the_future() {
     // The words that are times: the course, the measurement, the first rejection, the careful time, and the quarter.
     let times = [5, 7, 12, 13, 14];
     for (millis, changed) in [(10_000, &[][..]), (2500, &[13]), (100, &times)] {
-        estimator.reanchor(at(millis));
+        estimator.reanchor(at(millis), Duration::from_secs(1));
         let nanos = at(millis).since_origin().as_nanos();
         let mut expected = before.clone();
         for word in changed {

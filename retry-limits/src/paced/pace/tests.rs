@@ -1,7 +1,7 @@
 //! The arithmetic of a limit, step by step: what came in before a change, holds, weights, and a clock that is set back.
 
 use super::super::unit::{Requests, Unit, Weights};
-use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, Told};
+use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Throttled, Timestamp, Told};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -181,6 +181,28 @@ fn a_clock_that_is_set_back_stops_nothing() {
     };
     assert!(few_remain(&mut pace, after(11_000)));
     assert!(!few_remain(&mut pace, after(22_000)));
+}
+
+// Rules K3, L72.
+#[test]
+fn an_uneven_ramp_keeps_its_age_when_the_clock_is_set_back() {
+    for back in [0, 300, 10_000] {
+        let mut pace = Pace::<Requests>::new(&GoodputEstimator::new(at(0)), at(0));
+        let later = |elapsed| millis(elapsed).saturating_sub(Duration::from_millis(back));
+        pace.observe(millis(400));
+        pace.observe(later(400));
+        assert_eq!(pace.observe(later(650)).went_back_to.is_some(), back > 0);
+        pace.accept(later(690), 9);
+        let begun = pace.rejections;
+        while pace.rejections == begun {
+            pace.accept(later(690), 1);
+            assert!(!pace.is_own(later(700), &mut Throttled::default()));
+            pace.reject(later(700), Some(begun), false);
+        }
+        // Above three in ten: the seventh one after 16 accepted requests. The answers of the last 0.05 s are not known.
+        assert_eq!((pace.answers.accepted, pace.answers.rejected), (16, 7));
+        assert_close(pace.estimator.estimate().unwrap(), 16.0 / 0.65);
+    }
 }
 
 #[test]
