@@ -12,6 +12,27 @@ macro_rules! limited_strategy {
                 Self(LimitedRetryStrategy::with_limiter(standard, limiter))
             }
 
+            /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
+            #[must_use]
+            pub const fn name(mut self, name: &'static str) -> Self {
+                self.0.set_name(name);
+                self
+            }
+
+            /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries. Throttled
+            /// attempts don't count.
+            ///
+            /// # Panics
+            ///
+            /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
+            /// use [`StandardRetryStrategy::try_max_attempts`] below the limiter.
+            #[must_use]
+            #[track_caller]
+            pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
+                self.0.set_max_attempts(max_attempts);
+                self
+            }
+
             /// Returns the standard strategy below the limiter.
             pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
                 self.0.standard()

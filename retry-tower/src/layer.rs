@@ -126,7 +126,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     }
 
     /// Sets the weight of each request, for a limit on the [sum of weights](retry_core::strategy::Weighted). Without it, each
-    /// request weighs 1. The function is called once for an operation.
+    /// request weighs 1. The function is called once for an operation. A strategy without such a limit ignores the weight.
     #[must_use]
     pub fn weight<Req, F: Fn(&Req) -> u32>(self, weight: F) -> RetryLayer<WeightWith<S, F>, P, R, T, O> {
         let Settings { name, strategy, policy, requests, time, observer } = self.settings;

@@ -3,8 +3,12 @@
 use crate::support::{ByHand, Failed, secs};
 use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::parts::RandomNumbers;
+use retry_core::quota::NoQuota;
 use retry_core::strategy::{LimitedRetryStrategy, RetryToken};
-use retry_core::{Clock, Failure, RetryError, RetryQuota, RetryStrategy, StandardRetryStrategy};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ExponentialBackoff, Failure, RetryError, RetryQuota, RetryStrategy,
+    StandardRetryStrategy,
+};
 use retry_limits::{
     ConcurrencyLimiter, ConcurrencyRetryStrategy, PacedLimiter, PacedPlace, PacedRetryStrategy, PacedSettings,
     Rejections, SendRate, Weights,
@@ -52,6 +56,29 @@ fn a_strategy_that_names_a_limiter_is_a_limited_strategy() {
     assert_eq!(format!("{:?}", said(&CONCURRENCY)), format!("{:?}", said(CONCURRENCY.as_limited())));
     let limited = ConcurrencyRetryStrategy::over(standard()).into_limited();
     assert_eq!(format!("{limited:?}").matches("max_in_flight").count(), 1);
+}
+
+#[test]
+fn every_strategy_with_a_limiter_can_set_its_name_and_its_attempts() {
+    static PACED: PacedRetryStrategy = PacedRetryStrategy::new().name("table").max_attempts(7).max_rate(9.0);
+    static CONCURRENCY: ConcurrencyRetryStrategy = ConcurrencyRetryStrategy::new().name("table").max_attempts(7);
+    static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new().max_attempts(7).name("table");
+    static NO_QUOTA: PacedRetryStrategy<ExponentialBackoff, NoQuota> =
+        PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(NoQuota)).name("table").max_attempts(7);
+
+    fn set(strategy: &impl RetryStrategy) -> (Option<String>, Option<u32>) {
+        (strategy.name().map(|name| name.as_str().to_owned()), strategy.max_attempts())
+    }
+    for found in [set(&PACED), set(&CONCURRENCY), set(&ADAPTIVE), set(&NO_QUOTA)] {
+        assert_eq!(found, (Some("table".to_owned()), Some(7)));
+    }
+    assert!(PACED.limiter().initial_settings().max_rate.is_some(), "other settings stay");
+}
+
+#[test]
+#[should_panic(expected = "max_attempts")]
+fn no_attempts_are_refused() {
+    let _ = PacedRetryStrategy::new().max_attempts(0);
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn reason(world: &str) -> &'static str {
             "A client that sends less than 150 per second can't tell noise from its neighbours (L16)."
         }
         _ if world.contains("firewall") || world.contains("ban") => {
-            "A ban is known only after a second one (L67). Tell such a limit (L18)."
+            "A ban is known only after a second one (L67 to L71). Tell such a limit (L18)."
         }
         _ if world.contains("arrives") => "An operation takes a place in the queue until its time is over (L9).",
         _ if world.contains("hour") => {

@@ -111,7 +111,7 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     }
 
     /// Sets the weight of the operation, for a limit on the [sum of weights](crate::strategy::Weighted). Without it, an
-    /// operation weighs 1.
+    /// operation weighs 1. A strategy without such a limit ignores the weight, so the same code can run with any strategy.
     ///
     /// ```
     /// # use retry_core::RetryInfo;

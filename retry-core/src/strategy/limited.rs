@@ -79,6 +79,39 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
         &mut self.limiter
     }
 
+    /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
+    #[must_use]
+    pub const fn name(mut self, name: &'static str) -> Self {
+        self.set_name(name);
+        self
+    }
+
+    /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time, use
+    /// [`StandardRetryStrategy::try_max_attempts`] below the limiter.
+    #[must_use]
+    #[track_caller]
+    pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
+        self.set_max_attempts(max_attempts);
+        self
+    }
+
+    /// Sets the name, for a strategy that has this one as a field.
+    #[doc(hidden)]
+    pub const fn set_name(&mut self, name: &'static str) {
+        self.standard.set_name(name);
+    }
+
+    /// Sets the maximum number of attempts, for a strategy that has this one as a field.
+    #[doc(hidden)]
+    #[track_caller]
+    pub const fn set_max_attempts(&mut self, max_attempts: u32) {
+        self.standard.set_max_attempts(max_attempts);
+    }
+
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,
     /// the limiter still learns and limits.
     pub fn set_enabled(&self, enabled: bool) {

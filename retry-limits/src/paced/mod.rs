@@ -113,7 +113,7 @@ impl<U: Unit> PacedLimiter<U> {
     }
 
     /// Sets the burst of the limit that [`max_rate`](PacedLimiter::max_rate) sets, in sends or as a sum of weights; see
-    /// [`PacedRetryStrategy::burst`](crate::PacedRetryStrategy::burst).
+    /// [`PacedRetryStrategy::burst`](crate::PacedRetryStrategy::burst). Without that limit, it has no effect.
     ///
     /// ```
     /// use retry_limits::PacedLimiter;

@@ -30,7 +30,8 @@ pub struct PacedSettings {
     pub rejections: Rejections,
     /// The [limit](crate::PacedRetryStrategy::max_rate) on sends per second, if it is known.
     pub max_rate: Option<SendRate>,
-    /// The [burst](crate::PacedRetryStrategy::burst) of that limit: the sends that may be made at once. At most 1 is none.
+    /// The [burst](crate::PacedRetryStrategy::burst) of that limit: the sends that may be made at once. At most 1 is none. It
+    /// has no effect without that limit.
     pub burst: u32,
     /// The rate at which the ramp [begins](crate::PacedRetryStrategy::initial_rate), if it is not the default.
     pub initial_rate: Option<SendRate>,

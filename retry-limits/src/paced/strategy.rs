@@ -181,7 +181,10 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     }
 
     /// Sets the burst of the limit that [`max_rate`](PacedRetryStrategy::max_rate) sets: the sends that the server accepts at once after
-    /// a pause, if you know it. The default is 1: no burst. It has no effect without `max_rate`.
+    /// a pause, if you know it. The default is 1. 0 and 1 mean no burst.
+    ///
+    /// Set `max_rate`, too, before or after this: without it, a burst is accepted and has no effect. Settings from a file report it as an
+    /// error.
     ///
     /// Unused sends are saved up to the burst, less 3 % and at least one send, which are kept back for messages that arrive early.
     /// The first operations use it, so there is no ramp unless [`initial_rate`](PacedRetryStrategy::initial_rate) is set, and sends

@@ -141,8 +141,13 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// ```
     #[must_use]
     pub const fn name(mut self, name: &'static str) -> Self {
-        self.name = Some(name);
+        self.set_name(name);
         self
+    }
+
+    /// Sets the name in a standard strategy that is part of another one. A `const fn` can't take a type with a destructor apart.
+    pub(in crate::strategy) const fn set_name(&mut self, name: &'static str) {
+        self.name = Some(name);
     }
 
     /// Returns the name, see [`name`](StandardRetryStrategy::name).
@@ -159,8 +164,14 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     #[must_use]
     #[track_caller]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-        self.settings = self.settings.max_attempts(max_attempts);
+        self.set_max_attempts(max_attempts);
         self
+    }
+
+    /// Sets the maximum number of attempts in a standard strategy that is part of another one.
+    #[track_caller]
+    pub(in crate::strategy) const fn set_max_attempts(&mut self, max_attempts: u32) {
+        self.settings = self.settings.max_attempts(max_attempts);
     }
 
     /// Sets the maximum number of attempts of an operation, including the first one.
