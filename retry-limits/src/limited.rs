@@ -12,27 +12,6 @@ macro_rules! limited_strategy {
                 Self(LimitedRetryStrategy::with_limiter(standard, limiter))
             }
 
-            /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
-            #[must_use]
-            pub const fn name(mut self, name: &'static str) -> Self {
-                self.0.set_name(name);
-                self
-            }
-
-            /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries. Throttled
-            /// attempts don't count.
-            ///
-            /// # Panics
-            ///
-            /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
-            /// use [`StandardRetryStrategy::try_max_attempts`] below the limiter.
-            #[must_use]
-            #[track_caller]
-            pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-                self.0.set_max_attempts(max_attempts);
-                self
-            }
-
             /// Returns the standard strategy below the limiter.
             pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
                 self.0.standard()
@@ -67,6 +46,36 @@ macro_rules! limited_strategy {
             /// Returns the current limit on sends per second, or `None` while sends are not limited.
             pub fn send_rate(&self) -> Option<f64> {
                 self.0.send_rate()
+            }
+        }
+
+        // A `const fn` can't take types apart that may have a destructor. So the limited strategy is replaced, which needs another one.
+        impl $strategy {
+            /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`]. With another backoff or quota,
+            /// set it in the standard strategy.
+            #[must_use]
+            pub const fn name(mut self, name: &'static str) -> Self {
+                let limited = mem::replace(&mut self.0, Self::unset()).name(name);
+                let _unset = ManuallyDrop::new(mem::replace(&mut self.0, limited));
+                self
+            }
+
+            /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries. With another backoff
+            /// or quota, set it in the standard strategy.
+            ///
+            /// # Panics
+            ///
+            /// Panics if the number is 0; in a `static` this is a compile error.
+            #[must_use]
+            #[track_caller]
+            pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
+                let limited = mem::replace(&mut self.0, Self::unset()).max_attempts(max_attempts);
+                let _unset = ManuallyDrop::new(mem::replace(&mut self.0, limited));
+                self
+            }
+
+            const fn unset() -> LimitedRetryStrategy<$limiter> {
+                LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), <$limiter>::new())
             }
         }
 

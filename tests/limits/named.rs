@@ -63,8 +63,10 @@ fn every_strategy_with_a_limiter_can_set_its_name_and_its_attempts() {
     static PACED: PacedRetryStrategy = PacedRetryStrategy::new().name("table").max_attempts(7).max_rate(9.0);
     static CONCURRENCY: ConcurrencyRetryStrategy = ConcurrencyRetryStrategy::new().name("table").max_attempts(7);
     static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new().max_attempts(7).name("table");
-    static NO_QUOTA: PacedRetryStrategy<ExponentialBackoff, NoQuota> =
-        PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(NoQuota)).name("table").max_attempts(7);
+    static NO_QUOTA: LimitedRetryStrategy<PacedLimiter, ExponentialBackoff, NoQuota> =
+        LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new().with_quota(NoQuota), PacedLimiter::new())
+            .name("table")
+            .max_attempts(7);
 
     fn set(strategy: &impl RetryStrategy) -> (Option<String>, Option<u32>) {
         (strategy.name().map(|name| name.as_str().to_owned()), strategy.max_attempts())

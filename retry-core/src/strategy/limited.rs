@@ -82,7 +82,7 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     /// Sets the name of the strategy, which events show; see [`StandardRetryStrategy::name`].
     #[must_use]
     pub const fn name(mut self, name: &'static str) -> Self {
-        self.set_name(name);
+        self.standard.set_name(name);
         self
     }
 
@@ -95,21 +95,8 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     #[must_use]
     #[track_caller]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-        self.set_max_attempts(max_attempts);
-        self
-    }
-
-    /// Sets the name, for a strategy that has this one as a field.
-    #[doc(hidden)]
-    pub const fn set_name(&mut self, name: &'static str) {
-        self.standard.set_name(name);
-    }
-
-    /// Sets the maximum number of attempts, for a strategy that has this one as a field.
-    #[doc(hidden)]
-    #[track_caller]
-    pub const fn set_max_attempts(&mut self, max_attempts: u32) {
         self.standard.set_max_attempts(max_attempts);
+        self
     }
 
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,

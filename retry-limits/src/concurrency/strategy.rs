@@ -7,6 +7,7 @@ use retry_core::{
     BackoffStrategy, ExponentialBackoff, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket,
     forward_strategy,
 };
+use std::mem::{self, ManuallyDrop};
 
 /// The [standard strategy](StandardRetryStrategy) with a limit on the number of requests in flight, which it learns from
 /// rejections.

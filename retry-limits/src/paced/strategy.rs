@@ -10,6 +10,7 @@ use retry_core::{
     BackoffStrategy, ExponentialBackoff, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket,
     forward_strategy,
 };
+use std::mem::{self, ManuallyDrop};
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a limiter that finds the rate that the server accepts, and sends at
