@@ -1,11 +1,10 @@
 //! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
 
-use super::{PacedAnswers, PacedLimiter, PacedSettings, SendRate};
+use super::{PacedLimiter, PacedSettings};
 use crate::limited::limited_strategy;
 use crate::rejections::Rejections;
 use retry_core::parts::RandomNumbers;
 use retry_core::strategy::{LimitedRetryStrategy, LimitedRetryToken};
-use retry_core::time::Clock;
 use retry_core::{
     BackoffStrategy, ExponentialBackoff, RetryQuota, RetryStrategy, StandardRetryStrategy, TokenBucket,
     forward_strategy,
@@ -124,7 +123,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// throttled. Attempts that fail in other ways are limited by [`max_attempts`](StandardRetryStrategy::max_attempts).
     #[must_use]
     pub const fn max_throttled_time(mut self, time: Duration) -> Self {
-        self.0.limiter_mut().set_max_throttled_time(time);
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(PacedSettings { max_throttled_time: time, ..start });
         self
     }
 
@@ -150,7 +150,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// ```
     #[must_use]
     pub const fn rejections(mut self, rejections: Rejections) -> Self {
-        self.0.limiter_mut().set_rejections(rejections);
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(PacedSettings { rejections, ..start });
         self
     }
 
@@ -177,7 +178,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// known only at run time, use [`PacedSettings`].
     #[must_use]
     pub const fn max_rate(mut self, rate: f64) -> Self {
-        self.0.limiter_mut().set_max_rate(rate);
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(start.with_max_rate(rate));
         self
     }
 
@@ -200,7 +202,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// ```
     #[must_use]
     pub const fn burst(mut self, burst: u32) -> Self {
-        self.0.limiter_mut().set_burst(burst);
+        let start = self.limiter().initial_settings();
+        self.0.limiter_mut().set_initial_settings(PacedSettings { burst, ..start });
         self
     }
 
@@ -213,13 +216,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// known only at run time, use [`PacedSettings`].
     #[must_use]
     pub const fn initial_rate(mut self, rate: f64) -> Self {
-        let initial_rate = SendRate::new(rate);
-        assert!(
-            initial_rate.is_some(),
-            "invalid initial_rate: expected a number of sends per second of at least 0.001"
-        );
         let start = self.limiter().initial_settings();
-        self.0.limiter_mut().set_initial_settings(PacedSettings { initial_rate, ..start });
+        self.0.limiter_mut().set_initial_settings(start.with_initial_rate(rate));
         self
     }
 
@@ -229,50 +227,5 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     pub const fn seed(mut self, seed: u64) -> Self {
         self.0.limiter_mut().set_random_numbers(RandomNumbers::seeded(seed));
         self
-    }
-
-    /// Sends at an external rate, in sends per second, such as a share of the limit of many processes. Returns the counts
-    /// of the server's answers so far, from which the caller can compute the next rate. `None` returns to the strategy's
-    /// own estimate, which continues meanwhile. Without the ramp, and before the first rejection, sends are not limited
-    /// then.
-    ///
-    /// Operations that wait keep their places, even if the limit ends and another rate is set before they ask again.
-    ///
-    /// If the new rate `is_cut`, because requests were rejected, later rejections of requests that were sent before are
-    /// ignored.
-    ///
-    /// A rate that is not a positive number is treated as 0.001 sends per second.
-    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.limiter().pace_at(rate, is_cut, clock)
-    }
-}
-
-/// A strategy that can send at an external rate, such as a share of the limit of many processes.
-///
-/// ```
-/// use retry_core::Clock;
-/// use retry_limits::{PacedRetryStrategy, PacedStrategy};
-///
-/// /// Lets a strategy send at a share of a limit that many processes have.
-/// fn share(strategy: &impl PacedStrategy, limit: f64, processes: u32, clock: &impl Clock) {
-///     strategy.pace_at(Some(limit / f64::from(processes)), false, clock);
-/// }
-///
-/// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
-/// share(&TABLE, 500.0, 20, &retry_core::time::StdTimer);
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not send at a rate",
-    label = "expected a `PacedRetryStrategy`, or a `ConfiguredStrategy` of retry-config",
-    note = "a fleet shares the line of a `PatientRetryStrategy` by `.patient(&STORE)`, and an `EvidenceQuota` by `.quota(&QUOTA)`"
-)]
-pub trait PacedStrategy {
-    /// Sends at this rate from now on; see [`PacedRetryStrategy::pace_at`].
-    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers;
-}
-
-impl<B, Q> PacedStrategy for PacedRetryStrategy<B, Q> {
-    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.pace_at(rate, is_cut, clock)
     }
 }
