@@ -1,7 +1,8 @@
 //! The arithmetic of a limit, step by step: what came in before a change, holds, weights, and a clock that is set back.
 
 use super::super::unit::{Requests, Unit, Weights};
-use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Throttled, Timestamp, Told};
+use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, Told};
+use crate::throttled::Throttled;
 use std::cell::Cell;
 use std::time::Duration;
 

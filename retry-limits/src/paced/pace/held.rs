@@ -1,0 +1,47 @@
+//! A limit while the server asks for a wait.
+
+use super::{Pace, Unit};
+use retry_core::time::Timestamp;
+use std::time::Duration;
+
+impl<U: Unit> Pace<U> {
+    /// Holds back all sends for this time from now on, except probes, if the server probably needs the wait. Returns
+    /// whether it does so.
+    pub(in crate::paced) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
+        let is_believed = self.hold.is_believed(self.estimator.is_closed());
+        if is_believed {
+            self.hold.begin(now, wait, self.probe_interval());
+            self.sends = 0.0;
+            // The time of the hold is not measured, and the rate does not grow in it.
+            self.estimator.resume(self.hold.until());
+        }
+        is_believed
+    }
+
+    /// Returns the shortest time between two sends at the highest rate that the user allows.
+    pub(super) fn probe_interval(&self) -> Duration {
+        self.estimator.told().time_for(self.one())
+    }
+
+    /// Passes the time of a hold, in which only probes become available.
+    #[cold]
+    pub(super) fn pass_in_hold(&mut self, now: Timestamp) {
+        // A send that was given back is the probe, so that there are not two probes.
+        if self.hold.pass(now) {
+            self.sends = self.sends.max(self.one());
+            self.hold.probe(now, self.probe_interval());
+        }
+        if let Some((begun, until)) = self.hold.closing() {
+            self.closings.add(begun, until, self.answers.accepted);
+        }
+        self.filled = self.filled.max(self.hold.until().min(now));
+    }
+
+    /// Returns the time until this many sends are available, of which the first one can be a probe. After the hold, it is
+    /// `after`.
+    #[cold]
+    pub(super) fn wait_in_hold(&self, sends: f64, after: Duration) -> Duration {
+        let held = self.hold.until().saturating_since(self.filled).saturating_add(after);
+        if sends > self.one() { held } else { held.min(self.hold.next_probe().saturating_since(self.filled)) }
+    }
+}
