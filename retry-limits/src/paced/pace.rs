@@ -158,6 +158,21 @@ impl<U: Unit> Pace<U> {
         self.rate = self.rate_at(now);
         self.sends = self.saved(self.sends);
     }
+
+    /// Continues from an earlier time, because the clock was set back by this much.
+    #[cold]
+    fn reanchor(&mut self, anchor: Timestamp, by: Duration) {
+        self.estimator.reanchor(anchor, by);
+        self.reports.reanchor(anchor);
+        self.answered.reanchor(anchor);
+        self.fallen.reanchor(anchor);
+        self.closings.reanchor(anchor);
+        self.hurry.reanchor(anchor);
+        self.filled = self.filled.min(anchor);
+        self.waited_at = self.waited_at.min(anchor);
+        self.own_at = self.own_at.map(|at| at.min(anchor));
+        self.hold.reanchor(anchor);
+    }
 }
 
 impl<U: Unit> SendSupply for Pace<U> {
@@ -188,16 +203,7 @@ impl<U: Unit> SendSupply for Pace<U> {
         let latest = self.latest.get();
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
-            self.estimator.reanchor(anchor, latest.saturating_since(anchor));
-            self.reports.reanchor(anchor);
-            self.answered.reanchor(anchor);
-            self.fallen.reanchor(anchor);
-            self.closings.reanchor(anchor);
-            self.hurry.reanchor(anchor);
-            self.filled = self.filled.min(anchor);
-            self.waited_at = self.waited_at.min(anchor);
-            self.own_at = self.own_at.map(|at| at.min(anchor));
-            self.hold.reanchor(anchor);
+            self.reanchor(anchor, latest.saturating_since(anchor));
         }
         observed
     }
