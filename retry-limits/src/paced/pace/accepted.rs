@@ -11,7 +11,7 @@ impl<U: Unit> Pace<U> {
     }
 
     #[inline]
-    pub(super) fn learn(&mut self, now: Timestamp, sends: u32, requests: u64) {
+    fn learn(&mut self, now: Timestamp, sends: u32, requests: u64) {
         if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
@@ -26,7 +26,7 @@ impl<U: Unit> Pace<U> {
 
     /// Records that the server accepts again, after it rejected everything for long.
     #[cold]
-    pub(super) fn reopen(&mut self, now: Timestamp) {
+    fn reopen(&mut self, now: Timestamp) {
         if self.estimator.was_closed(now) {
             self.closings.add(self.estimator.rejected_since(), now, self.answers.accepted);
         }

@@ -19,7 +19,7 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Returns the shortest time between two sends at the highest rate that the user allows.
-    pub(super) fn probe_interval(&self) -> Duration {
+    fn probe_interval(&self) -> Duration {
         self.estimator.told().time_for(self.one())
     }
 

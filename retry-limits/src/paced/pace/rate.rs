@@ -29,7 +29,7 @@ impl<U: Unit> Pace<U> {
     }
 
     #[cold]
-    pub(super) fn rate_after_closings(&self, now: Timestamp) -> f64 {
+    fn rate_after_closings(&self, now: Timestamp) -> f64 {
         let mut rate = self.estimator.rate(now);
         if self.estimator.is_closed() {
             let probes = self.closings.probes(self.estimator.rejected_since(), now);

@@ -40,7 +40,7 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Returns why a rejection may have nothing to do with the limit.
-    pub(super) fn doubt(&self, now: Timestamp) -> Doubt {
+    fn doubt(&self, now: Timestamp) -> Doubt {
         if self.own_at.is_some_and(|at| now.saturating_since(at) <= OWN_FOR) {
             Doubt::OwnLimits
         } else if !self.is_limited(now) && self.answered.in_a_row() < CERTAIN_ROW && self.estimator.is_small(now) {
@@ -86,7 +86,7 @@ impl<U: Unit> Pace<U> {
     /// Reports a rejection to the estimator. A rejection that holds back all sends is certainly evidence of a limit. So is the
     /// first one with an external rate, because there was no ramp, and one in a ramp that is shut out. With a limit that the user sets,
     /// the space between sends grows first.
-    pub(super) fn cut(&mut self, now: Timestamp, holds: bool, doubt: Doubt) -> bool {
+    fn cut(&mut self, now: Timestamp, holds: bool, doubt: Doubt) -> bool {
         let is_shut_out = !self.estimator.told().has_limit() && self.answered.is_shut_out();
         let is_first = self.estimator.estimate().is_none();
         let is_certain = holds || is_first && (self.imposed.is_some() || is_shut_out);

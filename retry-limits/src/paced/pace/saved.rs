@@ -32,7 +32,7 @@ impl<U: Unit> Pace<U> {
     /// If a waiter is late by the resolution of a timer, no send is lost. A client that did not wait has one send, or the burst of
     /// the limit.
     #[cold]
-    pub(super) fn barely_saved(&self, sends: f64) -> f64 {
+    fn barely_saved(&self, sends: f64) -> f64 {
         let (late, one) = (LATE * self.rate, self.one());
         let burst = self.burst();
         if burst > one + late {
@@ -42,7 +42,7 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Returns the sends that may be made at once, of the burst that the user sets, or 0 if a lower limit was learned.
-    pub(super) fn burst(&self) -> f64 {
+    fn burst(&self) -> f64 {
         let told = self.estimator.told();
         if told.burst() <= 1 || !self.is_unlimited() {
             return 0.0;

@@ -18,9 +18,9 @@ const MUCH_LONGER: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peers {
     /// The credit that no operation here used, and that was not taken yet.
-    pub(super) credit: u32,
+    credit: u32,
     /// When it was last known that they wait.
-    pub(super) known_at: Timestamp,
+    known_at: Timestamp,
     /// An operation here that began to wait later leaves the successes of this process to the others.
     pub(super) own_until: Nanos,
 }
