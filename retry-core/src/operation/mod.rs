@@ -140,10 +140,12 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Tells the strategy the weight of the operation. Called before the first attempt.
     #[inline]
     pub(crate) fn weigh<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, weight: u32) {
-        if let TokenState::Held(token) = &mut self.token {
+        let guard = ReleaseGuard::new(&mut self.token, strategy);
+        if let TokenState::Held(token) = &mut *guard.token {
             strategy.weigh(token, weight);
             self.is_delay_due = token.has_delay();
         }
+        guard.disarm();
     }
 
     /// Tells the strategy what the outcome of the attempt says about a limit on weights.
