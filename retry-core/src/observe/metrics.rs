@@ -367,13 +367,20 @@ impl Series {
     }
 
     /// Sets a gauge of the strategy, if the strategy has a name.
+    #[inline]
     fn set(&self, place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>) {
         let (Some(strategy), Some(value)) = (&self.strategy, value) else { return };
-        if let Some(gauge) = place.get() {
-            return gauge.set(value);
+        match place.get() {
+            Some(gauge) => gauge.set(value),
+            None => set_first(place, metric, strategy, value),
         }
-        // The recorder is called outside of the initialization, which other threads would wait for.
-        let gauge = metric.gauge(vec![strategy.clone()]);
-        place.get_or_init(|| gauge).set(value);
     }
+}
+
+/// Registers a gauge of a strategy, and sets it.
+#[cold]
+fn set_first(place: &OnceLock<Gauge>, metric: &Metric, strategy: &Label, value: f64) {
+    // The recorder is called outside of the initialization, which other threads would wait for.
+    let gauge = metric.gauge(vec![strategy.clone()]);
+    place.get_or_init(|| gauge).set(value);
 }

@@ -2,7 +2,7 @@
 
 use super::Name;
 use crate::observe::Event;
-use crate::time::{Clock, Timestamp};
+use crate::time::{Clock, Reading};
 
 /// The observers of an operation. `N` is the state of the call's own observer.
 #[derive(Debug)]
@@ -16,13 +16,12 @@ pub(super) use enabled::Global;
 
 #[cfg(feature = "global-observer")]
 mod enabled {
-    use super::{Clock, Event, Name, Timestamp};
+    use super::{Clock, Event, Name, Reading};
     use crate::observe::{Observer, global_observer};
 
-    /// The start time of an operation that the global observer is interested in. A [`Reading`](crate::time::Reading) is larger, and each
-    /// operation would pay for it, also without an observer.
+    /// The start time of an operation that the global observer is interested in.
     #[derive(Debug)]
-    pub(in crate::operation) struct Global(Option<Timestamp>);
+    pub(in crate::operation) struct Global(Option<Reading>);
 
     impl Global {
         #[inline]
@@ -32,7 +31,7 @@ mod enabled {
 
         #[cold]
         fn begin_under(observer: &dyn Observer, name: &Name, clock: &impl Clock) -> Self {
-            Self(observer.is_interested(name.get()).then(|| clock.now()))
+            Self(observer.is_interested(name.get()).then(|| clock.reading()))
         }
 
         /// Returns whether no code of an observer has run, or will run.
@@ -46,7 +45,7 @@ mod enabled {
             self.0.is_some()
         }
 
-        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Timestamp) -> Event) {
+        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Reading) -> Event) {
             if let (Some(started), Some(observer)) = (self.0, global_observer()) {
                 observer.observe(&event(started));
             }
@@ -78,5 +77,5 @@ impl Global {
     }
 
     #[inline]
-    pub(super) fn tell(&self, _: impl FnOnce(Timestamp) -> Event) {}
+    pub(super) fn tell(&self, _: impl FnOnce(Reading) -> Event) {}
 }

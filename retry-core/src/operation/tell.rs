@@ -178,8 +178,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if let Some(beginning) = O::beginning(&observed.own) {
             self.tell_observer(beginning, attempt, kind);
         }
-        let event = |started| self.event_after(self.now().saturating_since(started), operation_id, attempt, kind);
-        observed.global.tell(event);
+        observed.global.tell(|started| self.event(Beginning::new(operation_id, started), attempt, kind));
     }
 }
 

@@ -112,13 +112,15 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn increment(&self, value: &'static str, register: impl Fn() -> Counter) {
         for place in &self.places {
-            if place.get().is_none() {
-                // The recorder is called outside of the initialization, which other threads would wait for. If one of them was faster,
-                // its counter stays.
+            // The recorder is called outside of the initialization, which other threads would wait for. If one of them was faster, its
+            // counter stays.
+            let registered = place.get().or_else(|| {
                 _ = place.set((value, register()));
-            }
-            if let Some((known, counter)) = place.get()
-                && *known == value
+                place.get()
+            });
+            // Mostly, the value is the same text in memory, and no bytes are compared.
+            if let Some((known, counter)) = registered
+                && (std::ptr::eq(*known, value) || *known == value)
             {
                 return counter.increment(1);
             }
