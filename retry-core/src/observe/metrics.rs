@@ -139,39 +139,34 @@ impl fmt::Debug for MetricsObserver {
 #[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
+        // The handles are looked up in one place, so that the compiler inlines it. Few kinds of events do not need them.
+        let series = &*self.series(event);
         match event.kind {
-            EventKind::AttemptStarted => self.series(event).attempts.increment(1),
+            EventKind::AttemptStarted => series.attempts.increment(1),
             EventKind::AttemptFailed { failure } => {
-                self.series(event).attempt_failed(name_of(failure.error_type()));
+                series.attempt_failed(name_of(failure.error_type()));
             }
-            EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
+            EventKind::Limited { wait } => series.limiter_wait.record(wait),
             EventKind::RetryScheduled { error_type, delay, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                let series = self.series(event);
                 series.retried(name_of(error_type));
                 series.backoff.record(delay);
                 series.set_levels(Levels { waiting: None, quota, quota_capacity, quota_mode, send_rate });
             }
             EventKind::WaitingForService { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                let series = self.series(event);
                 series.set_levels(Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
             EventKind::Released { waited, waiting } => {
-                let series = self.series(event);
                 series.service_wait.record(waited);
                 series.set_waiting(waiting);
             }
             EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                self.series(event).end(
-                    event,
-                    reason.as_str(),
-                    Levels { waiting, quota, quota_capacity, quota_mode, send_rate },
-                );
+                series.end(event, reason.as_str(), Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
             EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                self.series(event).end(event, "ok", Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
+                series.end(event, "ok", Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
             }
-            EventKind::HedgeNotSent { reason } => self.series(event).hedged(reason.as_str()),
-            EventKind::HedgeEnded { won } => self.series(event).hedged(if won { "won" } else { "lost" }),
+            EventKind::HedgeNotSent { reason } => series.hedged(reason.as_str()),
+            EventKind::HedgeEnded { won } => series.hedged(if won { "won" } else { "lost" }),
             EventKind::HedgeSent
             | EventKind::Refused { .. }
             | EventKind::UnknownError { .. }
@@ -354,32 +349,36 @@ impl Series {
         self.set_levels(levels);
     }
 
+    /// Sets the gauges of the strategy, if the strategy has a name.
     fn set_levels(&self, Levels { waiting, quota, quota_capacity, quota_mode, send_rate }: Levels) {
-        self.set_waiting(waiting);
-        self.set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
-        self.set(&self.quota_capacity, &QUOTA_CAPACITY, quota_capacity.map(f64::from));
-        self.set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
-        self.set(&self.send_rate, &SEND_RATE, send_rate);
+        let Some(strategy) = &self.strategy else { return };
+        set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
+        set(strategy, &self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
+        set(strategy, &self.quota_capacity, &QUOTA_CAPACITY, quota_capacity.map(f64::from));
+        set(strategy, &self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
+        set(strategy, &self.send_rate, &SEND_RATE, send_rate);
     }
 
     fn set_waiting(&self, waiting: Option<u32>) {
-        self.set(&self.waiting, &WAITING, waiting.map(f64::from));
-    }
-
-    /// Sets a gauge of the strategy, if the strategy has a name.
-    #[inline]
-    fn set(&self, place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>) {
-        let (Some(strategy), Some(value)) = (&self.strategy, value) else { return };
-        match place.get() {
-            Some(gauge) => gauge.set(value),
-            None => set_first(place, metric, strategy, value),
+        if let Some(strategy) = &self.strategy {
+            set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
         }
+    }
+}
+
+/// Sets a gauge of a strategy, if there is a value.
+#[inline]
+fn set(strategy: &Label, place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>) {
+    let Some(value) = value else { return };
+    match place.get() {
+        Some(gauge) => gauge.set(value),
+        None => set_first(strategy, place, metric, value),
     }
 }
 
 /// Registers a gauge of a strategy, and sets it.
 #[cold]
-fn set_first(place: &OnceLock<Gauge>, metric: &Metric, strategy: &Label, value: f64) {
+fn set_first(strategy: &Label, place: &OnceLock<Gauge>, metric: &Metric, value: f64) {
     // The recorder is called outside of the initialization, which other threads would wait for.
     let gauge = metric.gauge(vec![strategy.clone()]);
     place.get_or_init(|| gauge).set(value);

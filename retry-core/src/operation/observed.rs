@@ -1,7 +1,8 @@
 //! The observers of an operation: the call's observer and the process's observer.
 
 use super::Name;
-use crate::observe::Event;
+#[cfg(not(feature = "global-observer"))]
+use crate::observe::Observer;
 use crate::time::{Clock, Reading};
 
 /// The observers of an operation. `N` is the state of the call's own observer.
@@ -16,7 +17,7 @@ pub(super) use enabled::Global;
 
 #[cfg(feature = "global-observer")]
 mod enabled {
-    use super::{Clock, Event, Name, Reading};
+    use super::{Clock, Name, Reading};
     use crate::observe::{Observer, global_observer};
 
     /// The start time of an operation that the global observer is interested in.
@@ -45,10 +46,10 @@ mod enabled {
             self.0.is_some()
         }
 
-        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Reading) -> Event) {
-            if let (Some(started), Some(observer)) = (self.0, global_observer()) {
-                observer.observe(&event(started));
-            }
+        /// Returns the observer and the start time, if the observer is interested in the operation.
+        #[inline]
+        pub(in crate::operation) fn interested(&self) -> Option<(&'static (dyn Observer + Send + Sync), Reading)> {
+            global_observer().zip(self.0)
         }
     }
 }
@@ -77,5 +78,7 @@ impl Global {
     }
 
     #[inline]
-    pub(super) fn tell(&self, _: impl FnOnce(Reading) -> Event) {}
+    pub(super) const fn interested(&self) -> Option<(&'static dyn Observer, Reading)> {
+        None
+    }
 }

@@ -8,7 +8,7 @@ use super::refusals::Refusals;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, OperationId};
 use crate::strategy::{RetryError, RetryStrategy};
-use crate::time::Clock;
+use crate::time::{Clock, Reading};
 use std::time::Duration;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
@@ -51,12 +51,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if !has_just_begun {
             return call.tell(observed, Level::Trace, attempt(), &|| EventKind::AttemptStarted);
         }
-        let operation = (call.name.get(), observed.own.operation_id());
-        trace::emit(Level::Trace, operation, || call.strategy.name(), 1, &EventKind::AttemptStarted);
-        if let Some(beginning) = O::beginning(&observed.own) {
-            call.tell_observer_begun(beginning.operation_id);
+        let event = call.event_begun(observed.own.operation_id());
+        trace::emit(Level::Trace, (event.operation, event.operation_id), || event.strategy.clone(), 1, &event.kind);
+        if O::beginning(&observed.own).is_some() {
+            call.observer.observe(&event);
         }
-        observed.global.tell(|_| call.event_begun(operation.1));
+        if let Some((observer, _)) = observed.global.interested() {
+            observer.observe(&event);
+        }
     }
 
     #[cold]
@@ -66,7 +68,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Creates the event of the first attempt of an operation that has only just begun.
     fn event_begun(self, operation_id: OperationId) -> Event {
-        self.event_after(Duration::ZERO, operation_id, 1, &EventKind::AttemptStarted)
+        self.event_after(Duration::ZERO, operation_id, 1, EventKind::AttemptStarted)
     }
 
     /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
@@ -114,21 +116,19 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// The kind is passed by reference, because it is large.
     pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: &EventKind) -> Event {
-        let elapsed = self.timer().reading().saturating_since(beginning.started);
-        self.event_after(elapsed, beginning.operation_id, attempt, kind)
+        self.event_after(self.since(beginning.started), beginning.operation_id, attempt, *kind)
+    }
+
+    /// Returns the time since the start of an operation.
+    #[inline]
+    fn since(self, started: Reading) -> Duration {
+        self.timer().reading().saturating_since(started)
     }
 
     /// Creates an event of an operation at this time after its start.
     #[inline]
-    fn event_after(self, elapsed: Duration, operation_id: OperationId, attempt: u32, kind: &EventKind) -> Event {
-        Event {
-            operation: self.name.get(),
-            operation_id,
-            strategy: self.strategy.name(),
-            attempt,
-            elapsed,
-            kind: *kind,
-        }
+    fn event_after(self, elapsed: Duration, operation_id: OperationId, attempt: u32, kind: EventKind) -> Event {
+        Event { operation: self.name.get(), operation_id, strategy: self.strategy.name(), attempt, elapsed, kind }
     }
 
     #[cold]
@@ -146,10 +146,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         (level, attempt): (Level, u32),
         kind: &dyn Fn() -> EventKind,
     ) {
-        let (call, kind) = (Call::of(named, around), kind());
-        let operation = (call.name.get(), observed.own.operation_id());
-        trace::emit(level, operation, || call.strategy.name(), attempt, &kind);
-        call.tell_observers(observed, operation.1, attempt, &kind);
+        let call = Call::of(named, around);
+        let mut event = call.event_after(Duration::ZERO, observed.own.operation_id(), attempt, kind());
+        trace::emit(level, (event.operation, event.operation_id), || event.strategy.clone(), attempt, &event.kind);
+        call.tell_observers(observed, &mut event);
     }
 
     /// Reports that an operation gave up. While a quota refuses many operations of a function, most of them are no warnings.
@@ -168,17 +168,23 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if is_refused && also_refused.is_none() {
             return self.tell(observed, Level::Debug, attempt, kind);
         }
-        let kind = kind();
+        let mut event = self.event_after(Duration::ZERO, operation.1, attempt, kind());
         let chain = if trace::is_text_wanted() { text() } else { None };
-        trace::emit_given_up(operation, self.strategy.name().as_ref(), attempt, &kind, also_refused, chain.as_deref());
-        self.tell_observers(observed, operation.1, attempt, &kind);
+        trace::emit_given_up(operation, event.strategy.as_ref(), attempt, &event.kind, also_refused, chain.as_deref());
+        self.tell_observers(observed, &mut event);
     }
 
-    fn tell_observers(self, observed: &Observed<O::State>, operation_id: OperationId, attempt: u32, kind: &EventKind) {
+    /// Passes an event to the observers. Its time is read for each of them.
+    #[inline]
+    fn tell_observers(self, observed: &Observed<O::State>, event: &mut Event) {
         if let Some(beginning) = O::beginning(&observed.own) {
-            self.tell_observer(beginning, attempt, kind);
+            event.elapsed = self.since(beginning.started);
+            self.observer.observe(event);
         }
-        observed.global.tell(|started| self.event(Beginning::new(operation_id, started), attempt, kind));
+        if let Some((observer, started)) = observed.global.interested() {
+            event.elapsed = self.since(started);
+            observer.observe(event);
+        }
     }
 }
 
