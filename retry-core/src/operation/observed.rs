@@ -20,7 +20,8 @@ mod enabled {
     use super::{Clock, Name, Reading};
     use crate::observe::{Observer, global_observer};
 
-    /// The start time of an operation that the global observer is interested in.
+    /// The start time of an operation that the global observer is interested in. A reading is eight bytes larger than a timestamp, but
+    /// events need no conversion of it.
     #[derive(Debug)]
     pub(in crate::operation) struct Global(Option<Reading>);
 
