@@ -3,7 +3,7 @@
 use super::Name;
 #[cfg(not(feature = "global-observer"))]
 use crate::observe::Observer;
-use crate::time::{Clock, Reading};
+use crate::time::{Clock, Timestamp};
 
 /// The observers of an operation. `N` is the state of the call's own observer.
 #[derive(Debug)]
@@ -17,13 +17,13 @@ pub(super) use enabled::Global;
 
 #[cfg(feature = "global-observer")]
 mod enabled {
-    use super::{Clock, Name, Reading};
+    use super::{Clock, Name, Timestamp};
     use crate::observe::{Observer, global_observer};
 
-    /// The start time of an operation that the global observer is interested in. A reading is eight bytes larger than a timestamp, but
-    /// events need no conversion of it.
+    /// The start time of an operation that the global observer is interested in. A [`Reading`](crate::time::Reading) is larger, and each
+    /// operation would pay for it, also without an observer.
     #[derive(Debug)]
-    pub(in crate::operation) struct Global(Option<Reading>);
+    pub(in crate::operation) struct Global(Option<Timestamp>);
 
     impl Global {
         #[inline]
@@ -33,7 +33,7 @@ mod enabled {
 
         #[cold]
         fn begin_under(observer: &dyn Observer, name: &Name, clock: &impl Clock) -> Self {
-            Self(observer.is_interested(name.get()).then(|| clock.reading()))
+            Self(observer.is_interested(name.get()).then(|| clock.now()))
         }
 
         /// Returns whether no code of an observer has run, or will run.
@@ -49,7 +49,7 @@ mod enabled {
 
         /// Returns the observer and the start time, if the observer is interested in the operation.
         #[inline]
-        pub(in crate::operation) fn interested(&self) -> Option<(&'static (dyn Observer + Send + Sync), Reading)> {
+        pub(in crate::operation) fn interested(&self) -> Option<(&'static (dyn Observer + Send + Sync), Timestamp)> {
             global_observer().zip(self.0)
         }
     }
@@ -79,7 +79,7 @@ impl Global {
     }
 
     #[inline]
-    pub(super) const fn interested(&self) -> Option<(&'static dyn Observer, Reading)> {
+    pub(super) const fn interested(&self) -> Option<(&'static dyn Observer, Timestamp)> {
         None
     }
 }

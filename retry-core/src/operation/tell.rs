@@ -8,7 +8,7 @@ use super::refusals::Refusals;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, OperationId};
 use crate::strategy::{RetryError, RetryStrategy};
-use crate::time::{Clock, Reading};
+use crate::time::Clock;
 use std::time::Duration;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
@@ -116,13 +116,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// The kind is passed by reference, because it is large.
     pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: &EventKind) -> Event {
-        self.event_after(self.since(beginning.started), beginning.operation_id, attempt, *kind)
-    }
-
-    /// Returns the time since the start of an operation.
-    #[inline]
-    fn since(self, started: Reading) -> Duration {
-        self.timer().reading().saturating_since(started)
+        let elapsed = self.timer().reading().saturating_since(beginning.started);
+        self.event_after(elapsed, beginning.operation_id, attempt, *kind)
     }
 
     /// Creates an event of an operation at this time after its start.
@@ -178,11 +173,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     fn tell_observers(self, observed: &Observed<O::State>, event: &mut Event) {
         if let Some(beginning) = O::beginning(&observed.own) {
-            event.elapsed = self.since(beginning.started);
+            event.elapsed = self.timer().reading().saturating_since(beginning.started);
             self.observer.observe(event);
         }
         if let Some((observer, started)) = observed.global.interested() {
-            event.elapsed = self.since(started);
+            event.elapsed = self.now().saturating_since(started);
             observer.observe(event);
         }
     }
