@@ -44,7 +44,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
             if send {
                 let attempt = guard.token.attempts();
                 operation.record.attempted(|| attempt);
-                self.tell(&operation.observed, Level::Trace, attempt, &|| EventKind::AttemptStarted);
+                self.tell(&operation.observed, Level::Trace, attempt, &move || EventKind::AttemptStarted);
             }
             guard.disarm();
             if send {

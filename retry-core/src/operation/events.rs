@@ -24,8 +24,9 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             (true, _) => Level::Debug,
             (false, _) => Level::Warn,
         };
+        // By value, as with all kinds, so that nothing is written to memory if nobody observes.
         let strategy = call.strategy;
-        call.tell(&self.observed, level, attempts, &|| EventKind::Succeeded {
+        call.tell(&self.observed, level, attempts, &move || EventKind::Succeeded {
             recorded,
             waiting: strategy.waiting_operations(),
             quota: strategy.quota_level(),
@@ -50,7 +51,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     ) -> u32 {
         self.record.failed(failure.error_type());
         let attempts = self.attempts();
-        call.tell(&self.observed, Level::Debug, attempts, &|| EventKind::AttemptFailed { failure });
+        call.tell(&self.observed, Level::Debug, attempts, &move || EventKind::AttemptFailed { failure });
         attempts
     }
 

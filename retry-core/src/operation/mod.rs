@@ -120,7 +120,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let mut token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {
-                self.tell(&observed, Level::Warn, 1, &|| EventKind::Refused { reason });
+                self.tell(&observed, Level::Warn, 1, &move || EventKind::Refused { reason });
                 TokenState::Refused
             }
         };

@@ -86,7 +86,7 @@ mod seen {
             #[cfg(feature = "test")]
             crate::test::note_nested(outer, inner, max_attempts);
             if Self::is_warning_wanted(observed) && WARNED.is_first((outer, inner)) {
-                self.tell(observed, Level::Warn, 1, &|| EventKind::Nested { outer, max_attempts });
+                self.tell(observed, Level::Warn, 1, &move || EventKind::Nested { outer, max_attempts });
             }
         }
     }

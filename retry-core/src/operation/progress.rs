@@ -13,7 +13,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// attempt is settled.
     #[cold]
     pub(super) fn record_progress<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) {
-        self.tell(&operation.observed, Level::Debug, operation.attempts(), &|| EventKind::Progressed);
+        self.tell(&operation.observed, Level::Debug, operation.attempts(), &move || EventKind::Progressed);
         if operation.is_unmade() {
             self.strategy.record_first_success(&Success::default(), &self.clock());
         } else if let TokenState::Held(token) = operation.token.take() {

@@ -49,7 +49,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) {
         let call = Call::of(named, around);
         if !has_just_begun {
-            return call.tell(observed, Level::Trace, attempt(), &|| EventKind::AttemptStarted);
+            return call.tell(observed, Level::Trace, attempt(), &move || EventKind::AttemptStarted);
         }
         let event = call.event_begun(observed.own.operation_id());
         trace::emit(Level::Trace, (event.operation, event.operation_id), || event.strategy.clone(), 1, &event.kind);

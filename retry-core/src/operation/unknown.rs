@@ -87,7 +87,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         } else if WARNED.is_first(self.name().get()) {
             // The text is never freed, so that events can be copied freely. There are as many texts as warnings.
             let chain = text().map(|text| &*text.leak());
-            self.tell(observed, Level::Warn, attempts, &|| EventKind::UnknownError { chain });
+            self.tell(observed, Level::Warn, attempts, &move || EventKind::UnknownError { chain });
         }
     }
 }

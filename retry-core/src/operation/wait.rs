@@ -191,14 +191,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 }
                 // Without a place for the last outcome, the attempt is sent instead.
                 Ready::Stop if token.attempt() > 1 && waits => {
-                    guard.end(&|| self.clock().now());
+                    guard.end(&move || self.clock().now());
                     operation.record.waited(operation.token.tally().waited());
                     return None;
                 }
                 Ready::Now | Ready::After(_) | Ready::Queued { .. } | Ready::Stop if waits => {
                     let (attempt, waited) = (token.attempt(), token.waited());
                     operation.record.waited(waited);
-                    self.tell(&operation.observed, Level::Debug, attempt, &|| EventKind::Released {
+                    self.tell(&operation.observed, Level::Debug, attempt, &move || EventKind::Released {
                         waited,
                         waiting: self.strategy.waiting_operations(),
                     });
@@ -212,7 +212,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             operation.limits.is_over(Duration::ZERO, &self.timer())
         };
         if operation.stopped.is_some() {
-            guard.give_up(&|| self.clock().now());
+            guard.give_up(&move || self.clock().now());
             return None;
         }
         operation.record.attempted(|| guard.token.attempts());
@@ -234,7 +234,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, &call.timer());
         if operation.stopped.is_some() {
-            guard.give_up(&|| call.clock().now());
+            guard.give_up(&move || call.clock().now());
             return None;
         }
         guard.disarm();
@@ -263,7 +263,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 let reason = if guard.token.waits_for_service() {
                     Reason::Service(wake)
                 } else {
-                    self.tell(&operation.observed, Level::Trace, attempt, &|| EventKind::Limited { wait });
+                    self.tell(&operation.observed, Level::Trace, attempt, &move || EventKind::Limited { wait });
                     Reason::Limiter(wake)
                 };
                 guard.disarm();
@@ -271,13 +271,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             }
             // Asked after the limits, so that a stop meanwhile is the reason.
             Err(_) if guard.token.waits_for_service() && !operation.limits.is_stopped() => {
-                guard.end(&|| self.clock().now());
+                guard.end(&move || self.clock().now());
                 operation.record.waited(operation.token.tally().waited());
                 None
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
-                guard.give_up(&|| self.clock().now());
+                guard.give_up(&move || self.clock().now());
                 operation.record.waited(operation.token.tally().waited());
                 None
             }

@@ -48,8 +48,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         let attempt = guard.token.attempts();
         operation.record.attempted(|| attempt);
-        self.tell(&operation.observed, Level::Debug, attempt, &|| EventKind::HedgeSent);
-        self.tell(&operation.observed, Level::Trace, attempt, &|| EventKind::AttemptStarted);
+        self.tell(&operation.observed, Level::Debug, attempt, &move || EventKind::HedgeSent);
+        self.tell(&operation.observed, Level::Trace, attempt, &move || EventKind::AttemptStarted);
         guard.disarm();
         Ok(operation.hold_hedge(hedge))
     }

@@ -33,7 +33,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         };
         let warns = is_permanent && Self::is_warning_wanted(&operation.observed) && WARNED.is_first(self.name().get());
         let level = if warns { Level::Warn } else { Level::Debug };
-        self.tell(&operation.observed, level, operation.attempts(), &|| EventKind::HedgeNotSent { reason });
+        self.tell(&operation.observed, level, operation.attempts(), &move || EventKind::HedgeNotSent { reason });
     }
 
     /// Reports the end of a race, whose hedge began at this time.
@@ -45,7 +45,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         attempt: u32,
         won: bool,
     ) {
-        self.tell(&operation.observed, Level::Debug, attempt, &|| EventKind::HedgeEnded { won });
+        self.tell(&operation.observed, Level::Debug, attempt, &move || EventKind::HedgeEnded { won });
         hedge.ended(won);
         let time = self.now().since_origin().saturating_sub(began);
         self.note(hedge, won.then_some(time));
