@@ -4,7 +4,7 @@
 //! for it: half a send for each fast success, and one at a time where nothing else is sent. Retries are background traffic, which uses
 //! what the foreground leaves, as in RFC 6817 (LEDBAT).
 
-mod peers;
+mod grants;
 
 use super::latency::Latency;
 use super::outage::Outage;
@@ -12,7 +12,7 @@ use super::token::{Nanos, Ticket};
 use crate::limit::Ready;
 use crate::support::outage_events::KeptName;
 use crate::time::Timestamp;
-use peers::{Grants, Peers};
+use grants::{Grants, Peers};
 use std::collections::VecDeque;
 use std::task::Waker;
 use std::time::Duration;
