@@ -83,6 +83,8 @@ pub(super) enum Problem {
         section: String,
         /// The key in the section.
         meant: String,
+        /// The sections that the file has in its place.
+        found: String,
     },
     /// The name of a group that is not the key of a scope.
     NoScope(String),
@@ -191,8 +193,12 @@ impl Problem {
                     None => write!(f, "expected it, at least empty, beside {found}"),
                 }
             }
-            Self::Outside { key, section, meant } => {
-                write!(f, "the key {key} is outside of the section {section}, which is missing: write {meant}")
+            Self::Outside { key, section, meant, found } => {
+                let beside = if found.is_empty() { "" } else { " beside " };
+                write!(
+                    f,
+                    "the key {key} is outside of the section {section}, which is missing{beside}{found}: write {meant}"
+                )
             }
             Self::NoScope(name) => write!(f, "invalid scope {name:?}: expected a key of the map"),
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),

@@ -131,7 +131,7 @@ pub(super) fn section_of<'de, D: Deserializer<'de>>(document: D, section: &str) 
             other => return Err(no_group("", other.into_text(""))),
         };
         let Some(found) = members.iter().position(|(key, _)| key == name) else {
-            return Err(no_section(&path, name, &members));
+            return Err(no_section(section, &path, name, &members));
         };
         node = members.swap_remove(found).1;
         path = join(&path, name);
@@ -139,25 +139,25 @@ pub(super) fn section_of<'de, D: Deserializer<'de>>(document: D, section: &str) 
     Ok(node)
 }
 
-/// Returns the error of a section that is missing in a group. Settings that are in its place were probably meant for it: in TOML, they are
-/// above the first header.
-fn no_section(group: &str, section: &str, members: &[(String, Node)]) -> Problem {
+/// Returns the error of a wanted section of which a part is missing in a group. Settings that are in its place were probably meant for it:
+/// in TOML, they are above the first header.
+fn no_section(wanted: &str, group: &str, part: &str, members: &[(String, Node)]) -> Problem {
     let sections = || members.iter().filter(|(_, node)| matches!(node, Node::Group(_))).map(|(name, _)| name.as_str());
     let path = |name: &str| join(group, name);
-    let similar = suggest::most_similar(section, sections(), suggest::limit(section)).map(path);
+    let similar = suggest::most_similar(part, sections(), suggest::limit(part)).map(path);
+    let found = |names: &mut dyn Iterator<Item = &str>| names.map(path).collect::<Vec<_>>().join(", ");
     let outside = members.iter().find(|(name, node)| match node {
         Node::Group(_) => groups().any(|group| group == name),
         _ => key(name).is_some(),
     });
     match outside {
-        Some((name, _)) if similar.is_none() => {
-            Problem::Outside { key: path(name), section: path(section), meant: join(&path(section), name) }
-        }
-        _ => Problem::NoSection {
-            section: path(section),
-            similar,
-            found: sections().map(path).collect::<Vec<_>>().join(", "),
+        Some((name, _)) if similar.is_none() => Problem::Outside {
+            key: path(name),
+            section: wanted.to_owned(),
+            meant: join(wanted, name),
+            found: found(&mut sections().filter(|section| section != name)),
         },
+        _ => Problem::NoSection { section: path(part), similar, found: found(&mut sections()) },
     }
 }
 

@@ -9,6 +9,7 @@ mod context;
 mod cut_on_stop;
 mod explore;
 mod field_bugs;
+mod first_token;
 mod given_up;
 mod headers;
 mod hedge;

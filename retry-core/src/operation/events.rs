@@ -1,6 +1,8 @@
 //! The events that an operation reports when an outcome is settled.
 
+use super::call::Named;
 use super::driver::Driver;
+use super::observed::Observed;
 use super::release::{ReleaseGuard, TokenState};
 use super::{Call, OptionalObserver, RunningLimits, State};
 use crate::observe::EventKind;
@@ -24,17 +26,29 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             (true, _) => Level::Debug,
             (false, _) => Level::Warn,
         };
-        // By value, as with all kinds, so that nothing is written to memory if nobody observes.
-        let strategy = call.strategy;
-        call.tell(&self.observed, level, attempts, &move || EventKind::Succeeded {
-            recorded,
-            waiting: strategy.waiting_operations(),
-            quota: strategy.quota_level(),
-            quota_capacity: strategy.full_quota_level(),
-            quota_mode: strategy.quota_mode(),
-            send_rate: strategy.send_rate(),
-        });
+        if !O::IS_ABSENT {
+            let strategy = call.strategy;
+            call.tell(&self.observed, level, attempts, &move || succeeded(strategy, recorded));
+        } else if Call::<S, T, O>::is_heard(&self.observed, level) {
+            let (named, around) = call.parts();
+            Self::tell_heard_success(named, around, &self.observed, level, attempts, recorded);
+        }
         self.record.ended(attempts, None);
+    }
+
+    // Out of line with its kind, so that the path of an operation that nobody observes stays short.
+    #[cold]
+    fn tell_heard_success<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        named: Named<'_, S>,
+        around: (T, O),
+        observed: &Observed<N>,
+        level: Level,
+        attempts: u32,
+        recorded: bool,
+    ) {
+        let call = Call::of(named, around);
+        let strategy = call.strategy;
+        call.tell(observed, level, attempts, &move || succeeded(strategy, recorded));
     }
 
     /// Reports a failure, and returns the number of attempts. The operation holds the token meanwhile, so that a driver can
@@ -129,5 +143,17 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         // There is nothing left to end.
         let _ended = driver.tell(|beginning| call.event(beginning, attempts, &kind()));
         reason
+    }
+}
+
+/// Returns the kind of the event of a success.
+fn succeeded(strategy: &impl RetryStrategy, recorded: bool) -> EventKind {
+    EventKind::Succeeded {
+        recorded,
+        waiting: strategy.waiting_operations(),
+        quota: strategy.quota_level(),
+        quota_capacity: strategy.full_quota_level(),
+        quota_mode: strategy.quota_mode(),
+        send_rate: strategy.send_rate(),
     }
 }

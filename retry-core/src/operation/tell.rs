@@ -78,12 +78,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     pub(super) fn tell(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: &dyn Fn() -> EventKind) {
         let beginning = O::beginning(&observed.own);
-        if observed.global.is_interested() || trace::is_enabled(level) {
+        if Self::is_heard(observed, level) {
             let (named, around) = self.parts();
             Self::tell_all(named, around, observed, (level, attempt), kind);
         } else if let Some(beginning) = beginning {
             self.tell_observer(beginning, attempt, &kind());
         }
+    }
+
+    /// Returns whether the observer of the process or a subscriber gets an event of this level.
+    #[inline]
+    pub(super) fn is_heard(observed: &Observed<O::State>, level: Level) -> bool {
+        observed.global.is_interested() || trace::is_enabled(level)
     }
 
     /// Reports the end of an operation after a failure. An operation that gave up is a warning with the text of its error.

@@ -2,6 +2,7 @@
 
 use super::{Operations, RetryError, RetryStrategy, Share, forward_strategy};
 use crate::time::Clock;
+use std::mem;
 
 /// A handle to a strategy for operations of one weight, for a limit on the sum of weights.
 ///
@@ -44,6 +45,40 @@ impl<S> Weighted<S> {
     }
 }
 
+impl<S: RetryStrategy> Weighted<S> {
+    /// Tells the strategy the weight of a token that it sold. If it panics, it gets the token back.
+    #[inline]
+    fn weighed(&self, token: Result<S::Token, RetryError>) -> Result<S::Token, RetryError> {
+        let mut sold = Sold { token, strategy: &self.strategy };
+        if let Ok(token) = &mut sold.token {
+            self.strategy.weigh(token, self.weight);
+        }
+        sold.take()
+    }
+}
+
+/// What a strategy sold, which it gets back if this is dropped.
+struct Sold<'a, S: RetryStrategy> {
+    token: Result<S::Token, RetryError>,
+    strategy: &'a S,
+}
+
+impl<S: RetryStrategy> Sold<'_, S> {
+    #[inline]
+    fn take(&mut self) -> Result<S::Token, RetryError> {
+        mem::replace(&mut self.token, Err(RetryError::Disabled))
+    }
+}
+
+impl<S: RetryStrategy> Drop for Sold<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Ok(token) = self.take() {
+            self.strategy.release(token);
+        }
+    }
+}
+
 impl<S> Share<Weighted<S>> for Operations where Self: Share<S> {}
 
 impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
@@ -57,14 +92,10 @@ impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
     }
 
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
-        let mut token = self.strategy.acquire_initial_token(clock)?;
-        self.strategy.weigh(&mut token, self.weight);
-        Ok(token)
+        self.weighed(self.strategy.acquire_initial_token(clock))
     }
 
     fn acquire_hedge(&self, token: &S::Token, clock: &dyn Clock) -> Result<S::Token, RetryError> {
-        let mut token = self.strategy.acquire_hedge(token, clock)?;
-        self.strategy.weigh(&mut token, self.weight);
-        Ok(token)
+        self.weighed(self.strategy.acquire_hedge(token, clock))
     }
 }

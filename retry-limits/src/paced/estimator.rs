@@ -352,7 +352,8 @@ impl GoodputEstimator {
     }
 
     /// Continues from an earlier time, because the clock was set back by this much. A ramp keeps its age, by which
-    /// [`reject_uneven`](Self::reject_uneven) divides what was accepted.
+    /// [`reject_uneven`](Self::reject_uneven) divides what was accepted, unless the clock then counts less than that age, as one that began at
+    /// zero can.
     pub(super) fn reanchor(&mut self, now: Timestamp, by: Duration) {
         let since = if self.phase == Phase::Ramp { self.since.saturating_sub(by) } else { self.since };
         self.since = since.min(now);

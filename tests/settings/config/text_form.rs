@@ -570,14 +570,17 @@ fn a_key_beside_the_place_of_a_missing_section_is_an_error_that_names_where_it_b
         let document = toml::Deserializer::parse(text).unwrap();
         RetryConfig::from_file_section("settings.toml", section, document)
     };
-    for (section, text, key) in [
-        ("store", "name = \"shop\"\nmax_attempts = 3", "max_attempts"),
-        ("store", "[cache]\nttl = 3\n[backoff]\nbase = \"1s\"", "backoff"),
-        ("shop.store", "max_attempts = 2\n[shop]\nmode = \"off\"", "shop.mode"),
+    for (section, text, key, beside) in [
+        ("store", "name = \"shop\"\nmax_attempts = 3", "max_attempts", ""),
+        ("store", "[cache]\nttl = 3\n[backoff]\nbase = \"1s\"", "backoff", " beside cache"),
+        ("shop.store", "max_attempts = 2\n[shop]\nmode = \"off\"", "shop.mode", ""),
+        ("shop.store", "max_attempts = 2", "max_attempts", ""),
+        ("a.b.c", "[a.backoff]\nbase = \"1s\"\n[a.cache]", "a.backoff", " beside a.cache"),
     ] {
         let error = read(section, text).unwrap_err();
         let meant = format!("{section}.{}", key.rsplit('.').next().unwrap());
-        let words = format!("the key {key} is outside of the section {section}, which is missing: write {meant}");
+        let words =
+            format!("the key {key} is outside of the section {section}, which is missing{beside}: write {meant}");
         assert_eq!(error.to_string(), format!("file \"settings.toml\": {words}"));
         assert_eq!((error.key().as_deref(), error.suggestion()), (Some(key), Some(meant)));
         assert_eq!(error.found_in(), &ConfigSource::File("settings.toml".into()));
