@@ -1,4 +1,4 @@
-//! The token of a first attempt, of a strategy that gives it a delay or is told a weight.
+//! The token of a first attempt: its delay, and its weight.
 
 use crate::support::{Failed, millis};
 use futures_util::FutureExt;
@@ -113,7 +113,7 @@ async fn the_delay_of_a_first_token_is_slept_once() {
 
 // Rule D6.
 #[test]
-fn a_strategy_that_panics_while_it_is_told_the_weight_gets_its_token_back() {
+fn a_token_is_released_if_the_strategy_panics_in_weigh() {
     let strategy = Delaying { panics: true, ..Delaying::default() };
     let by_attribute = || weighty(&strategy).now_or_never().is_some();
     let by_closure = || retry(&strategy, async || Ok::<_, Failed>(())).weight(3).run().now_or_never().is_some();

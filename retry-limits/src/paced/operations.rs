@@ -22,7 +22,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
         self.begin_after(Throttled::default(), clock)
     }
 
-    /// What was taken must be given back, so a weight that is told too late is ignored.
+    /// What was taken must be given back, so a weight that comes too late is ignored.
     fn weigh(&self, place: &mut PacedPlace<U>, weight: u32) {
         if place.ticket.is_none() && place.granted.is_none() {
             U::weigh(&mut place.held, weight);
