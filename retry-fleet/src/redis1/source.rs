@@ -13,12 +13,16 @@ const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from
 const USER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where connections come from.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a store has one; which variant is large depends on the features of redis"
+)]
 pub(super) enum Source {
     Server(Client),
     #[cfg(feature = "redis1-sentinel")]
     Sentinel(tokio::sync::Mutex<redis::sentinel::SentinelClient>),
     #[cfg(feature = "redis1-cluster")]
-    Cluster(Box<redis::cluster::ClusterClient>),
+    Cluster(redis::cluster::ClusterClient),
 }
 
 /// A connection. Clones share the same connection.
@@ -33,7 +37,7 @@ impl Source {
     /// Sets the TCP settings of the connections to a cluster.
     #[cfg(feature = "redis1-cluster")]
     pub(super) fn cluster(builder: redis::cluster::ClusterClientBuilder) -> RedisResult<Self> {
-        builder.tcp_settings(tcp_settings(TcpSettings::default())).build().map(Box::new).map(Self::Cluster)
+        builder.tcp_settings(tcp_settings(TcpSettings::default())).build().map(Self::Cluster)
     }
 
     /// Connects. The time limit is one of the attempt, with all handshakes, and one of each answer.
