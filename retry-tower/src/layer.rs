@@ -1,6 +1,7 @@
 //! The layer and its settings.
 
 use super::handle::HandleOf;
+use super::policy::{Replaceable, Standard, Stated};
 use super::{Hooks, Limited, Requests, RetryService, Same, Settings, Time, WeightWith, With};
 use retry_core::drive::SharedStop;
 use retry_core::retry::{OnRetryOutput, Unobserved};
@@ -57,13 +58,12 @@ impl<S: RetryStrategy> RetryLayer<S> {
     }
 }
 
-impl<S, R, T, O> RetryLayer<S, Same<StandardRetryPolicy>, R, T, O> {
+impl<S, P: Standard, R, T, O> RetryLayer<S, P, R, T, O> {
     /// Sets whether the requests are idempotent, which means that they may be executed twice; see
-    /// [`StandardRetryPolicy::idempotent`].
+    /// [`StandardRetryPolicy::idempotent`]. To a policy of your own, say it there.
     #[must_use]
-    pub fn idempotent(mut self, idempotent: bool) -> Self {
-        self.settings.policy.0 = self.settings.policy.0.idempotent(idempotent);
-        self
+    pub fn idempotent(self, idempotent: bool) -> RetryLayer<S, Stated, R, T, O> {
+        self.map_policy(|policy| Stated(policy.standard().idempotent(idempotent)))
     }
 }
 
@@ -94,10 +94,14 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// # type Error = ();
     /// let layer = RetryLayer::new(&API).policy(policy_fn(evaluate::<Error>));
     /// ```
+    ///
+    /// It does not compile after [`idempotent`](RetryLayer::idempotent), which it would drop.
     #[must_use]
-    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, R, T, O> {
-        let Settings { name, strategy, policy: _, requests, time, observer } = self.settings;
-        RetryLayer { settings: Settings { name, strategy, policy: Same(policy), requests, time, observer } }
+    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, R, T, O>
+    where
+        P: Replaceable,
+    {
+        self.map_policy(|_| Same(policy))
     }
 
     /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt.
@@ -120,9 +124,16 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// });
     /// ```
     #[must_use]
-    pub fn policy_with<Req, Q, F: Fn(&Req) -> Q>(self, policy: F) -> RetryLayer<S, With<F>, R, T, O> {
-        let Settings { name, strategy, policy: _, requests, time, observer } = self.settings;
-        RetryLayer { settings: Settings { name, strategy, policy: With(policy), requests, time, observer } }
+    pub fn policy_with<Req, Q, F: Fn(&Req) -> Q>(self, policy: F) -> RetryLayer<S, With<F>, R, T, O>
+    where
+        P: Replaceable,
+    {
+        self.map_policy(|_| With(policy))
+    }
+
+    fn map_policy<Q>(self, map: impl FnOnce(P) -> Q) -> RetryLayer<S, Q, R, T, O> {
+        let Settings { name, strategy, policy, requests, time, observer } = self.settings;
+        RetryLayer { settings: Settings { name, strategy, policy: map(policy), requests, time, observer } }
     }
 
     /// Sets the weight of each request, for a limit on the [sum of weights](retry_core::strategy::Weighted). Without it, each

@@ -135,7 +135,7 @@ const fn duration(step: u64) -> Duration {
     Duration::from_nanos(mantissa << (step >> STEPS_BITS))
 }
 
-/// Returns the steps of a delay, rounded down. It must be from 256 ns to 584 years.
+/// Returns the steps of a delay, rounded down. The range is 256 ns to 584 years.
 #[expect(clippy::cast_possible_truncation, reason = "the constants are small")]
 const fn code(delay: Duration) -> u64 {
     let nanos = delay.as_nanos() as u64;

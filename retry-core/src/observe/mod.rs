@@ -41,6 +41,7 @@
 //! | `hedges_do_little` | hedges helped fewer than 10 of the last 1,000 calls that reached the delay; see [`Hedge`](crate#features) | warn, once for each function; without `operation_id` and `attempt` | `helped`, `calls`, `delay_ms` |
 //! | `hedge_ended` | one of the two attempts ended the race, or both failed | debug | `won` |
 //! | `unknown_error` | the error of the attempt is not classified, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
+//! | `progressed` | the attempt failed, but did [a part of the work](crate::RetryDirective::progressed): the operation counts its attempts from 1 again | debug | |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `nested` | the first retry of an operation within an attempt of another one follows; once for each pair of functions, in builds with debug assertions or the feature `test` | warn | `outer`, `max_attempts`, the product of both maxima |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
@@ -53,7 +54,7 @@
 //!
 //! | event | meaning | level |
 //! |---|---|---|
-//! | `held` | a server asked a strategy whose limiter [holds all operations back](crate::limit::Unpaid::holds_too_long) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
+//! | `held` | a server asked a strategy whose limiter [holds all operations back](crate::limit::Unpaid::holds_too_long) for a longer wait than `max_retry_after`, for the first time: first attempts wait; with `wait_ms` | warn |
 //! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) or an [`EvidenceQuota`](crate::quota::EvidenceQuota) refused a retry, for the first time since it was full or had recovered | warn |
 //! | `quota_recovered` | a `TokenBucket` is back at half of its capacity and can pay what was refused, or an `EvidenceQuota` is full again and has forgotten the failures | warn |
 //! | `service_unavailable` | the quota of a [`PatientRetryStrategy`](crate::PatientRetryStrategy) refused a retry, so an operation waits, for the first time since the service had recovered. It comes in place of `quota_exhausted` | warn |
@@ -185,12 +186,13 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///
 /// ```text
 /// operation = [ refused ]
-///             { { limited } attempt_started attempt_failed [ nested ] next }
+///             { { limited } attempt_started failed [ nested ] next }
 ///             { limited } end
+/// failed    = [ progressed ] attempt_failed
 /// next      = retry_scheduled
 ///           | waiting_for_service [ released ]      (not released: stopped follows)
 /// end       = attempt_started succeeded
-///           | attempt_started [ unknown_error ] attempt_failed stopped
+///           | attempt_started [ unknown_error ] failed stopped
 ///           | attempt_started stopped               (max_time or deadline cut the attempt)
 ///           | stopped                               (max_time or deadline prevented the attempt,
 ///                                                    or the service did not recover)

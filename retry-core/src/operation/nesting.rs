@@ -36,7 +36,7 @@ mod seen {
         pub(in crate::operation) fn of<S: RetryStrategy>(name: Name, strategy: &S) -> Self {
             let max_attempts = strategy.max_attempts();
             #[cfg(feature = "test")]
-            let max_attempts = max_attempts.map(|max| crate::support::session::max_attempts().unwrap_or(max));
+            let max_attempts = max_attempts.map(|max| crate::support::session::max_attempts().unwrap_or(max).max(1));
             Self { name, max_attempts }
         }
 

@@ -24,6 +24,7 @@ mod limits;
 mod misplaced;
 mod options;
 mod run;
+mod stated;
 mod stoppable;
 mod used;
 mod when;
@@ -33,6 +34,8 @@ pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithConte
 pub use closure::{AttemptState, Started};
 #[cfg(feature = "hedges")]
 pub use hedged::HedgedRetry;
+#[doc(hidden)]
+pub use stated::{Replaceable, Standard, Stated};
 pub use stoppable::StoppableRetry;
 pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};

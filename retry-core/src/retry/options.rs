@@ -1,23 +1,24 @@
 //! The options of a call, but its limits.
 
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
+use super::stated::{Replaceable, Standard, Stated};
 use super::used::UsedPolicy;
 use super::when::{NoRetryAfter, WhenPolicy};
 use super::{Function, Retry};
 use crate::observe::{Event, Observer};
 use crate::operation::{Name, OnRetryOutput};
-use crate::policy::{StandardRetryPolicy, Usage};
+use crate::policy::Usage;
 use crate::strategy::Weighted;
 use crate::time::{BlockingTimer, Timer};
 use std::borrow::Cow;
 use std::time::Duration;
 
-impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
+impl<S, F, P: Standard, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice; see
-    /// [`StandardRetryPolicy::idempotent`].
-    pub fn idempotent(mut self, idempotent: bool) -> Self {
-        self.policy = self.policy.idempotent(idempotent);
-        self
+    /// [`StandardRetryPolicy::idempotent`]. To a policy of your own, say it there.
+    pub fn idempotent(self, idempotent: bool) -> Retry<S, F, Stated, T, O, L> {
+        let policy = |policy: P| Stated(policy.standard().idempotent(idempotent));
+        self.map_policy(policy)
     }
 
     /// Sets a closure that decides which errors are retried. Use it for error types that don't implement
@@ -45,8 +46,10 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
         F: Attempts<Outcome = Result<R, E>>,
         W: Fn(&E) -> bool,
     {
-        let idempotent = self.policy.stated_idempotent();
-        self.policy(WhenPolicy { when, retry_after: NoRetryAfter, idempotent })
+        self.map_policy(|policy| {
+            let idempotent = policy.standard().stated_idempotent();
+            WhenPolicy { when, retry_after: NoRetryAfter, idempotent }
+        })
     }
 }
 
@@ -83,8 +86,7 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
         F: Attempts<Outcome = Result<R, E>>,
         H: Fn(&E) -> Option<Duration>,
     {
-        let Self { function, policy: WhenPolicy { when, retry_after: _, idempotent }, timer, observer, limits } = self;
-        Retry { function, policy: WhenPolicy { when, retry_after, idempotent }, timer, observer, limits }
+        self.map_policy(|WhenPolicy { when, retry_after: _, idempotent }| WhenPolicy { when, retry_after, idempotent })
     }
 }
 
@@ -104,10 +106,18 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # }
     /// ```
     ///
-    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
-    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L> {
-        let Self { function, policy: _, timer, observer, limits } = self;
-        Retry { function, policy, timer, observer, limits }
+    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure. It does not compile after [`idempotent`](Retry::idempotent) or
+    /// [`when`](Retry::when), which it would drop.
+    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L>
+    where
+        P: Replaceable,
+    {
+        self.map_policy(|_| policy)
+    }
+
+    fn map_policy<Q>(self, map: impl FnOnce(P) -> Q) -> Retry<S, F, Q, T, O, L> {
+        let Self { function, policy, timer, observer, limits } = self;
+        Retry { function, policy: map(policy), timer, observer, limits }
     }
 
     /// Sets the weight of the operation, for a limit on the [sum of weights](crate::strategy::Weighted). Without it, an
@@ -151,8 +161,7 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         U: Fn(&R) -> W,
         W: Into<Usage>,
     {
-        let Self { function, policy, timer, observer, limits } = self;
-        Retry { function, policy: UsedPolicy { policy, used }, timer, observer, limits }
+        self.map_policy(|policy| UsedPolicy { policy, used })
     }
 
     /// Sets the observer, which receives the events of the call. The default is no observer.

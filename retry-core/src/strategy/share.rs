@@ -19,18 +19,13 @@ pub struct Operations;
 ///
 /// # Your own handle
 ///
-/// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
+/// For a handle to a strategy that is stored elsewhere, implement it in one line, and [`RetryStrategy`] by
+/// [`forward_strategy!`](crate::forward_strategy):
 ///
 /// ```
-/// use retry_core::policy::Usage;
-/// use retry_core::quota::QuotaMode;
-/// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share, StrategyName};
-/// use retry_core::time::Clock;
-/// use retry_core::{
-///     Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry,
-/// };
+/// use retry_core::strategy::{Operations, Share};
+/// use retry_core::{RetryInfo, RetryStrategy, StandardRetryStrategy, forward_strategy, retry};
 /// use std::sync::Arc;
-/// use std::time::Duration;
 ///
 /// struct Shard {
 ///     retries: StandardRetryStrategy,
@@ -41,80 +36,10 @@ pub struct Operations;
 /// #[derive(Clone)]
 /// struct Handle(Arc<Shard>);
 ///
-/// type Token = <StandardRetryStrategy as RetryStrategy>::Token;
-///
 /// impl RetryStrategy for Handle {
-///     type Token = Token;
+///     type Token = <StandardRetryStrategy as RetryStrategy>::Token;
 ///
-///     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Token, RetryError> {
-///         self.0.retries.acquire_initial_token(clock)
-///     }
-///     fn refresh_retry_token(
-///         &self,
-///         token: Token,
-///         failure: &Failure,
-///         clock: &dyn Clock,
-///     ) -> Result<Token, RetryError> {
-///         self.0.retries.refresh_retry_token(token, failure, clock)
-///     }
-///     fn record_success(
-///         &self,
-///         token: Token,
-///         success: &Success,
-///         clock: &dyn Clock,
-///     ) -> Result<(), ForeignToken> {
-///         self.0.retries.record_success(token, success, clock)
-///     }
-///     // A wrapper must also forward the methods that have a default. Clippy's lint
-///     // `missing_trait_methods` on the impl reports each one that is missing, and three hidden
-///     // ones that only save instructions.
-///     fn record_progress(&self, token: Token, clock: &dyn Clock) -> Result<Token, RetryError> {
-///         self.0.retries.record_progress(token, clock)
-///     }
-///     fn weigh(&self, token: &mut Token, weight: u32) {
-///         self.0.retries.weigh(token, weight);
-///     }
-///     fn used(&self, token: &mut Token, usage: Usage) {
-///         self.0.retries.used(token, usage);
-///     }
-///     fn ready(
-///         &self,
-///         token: &mut Token,
-///         clock: &dyn Clock,
-///         waker: Option<&LazyWaker<'_>>,
-///     ) -> Ready {
-///         self.0.retries.ready(token, clock, waker)
-///     }
-///     fn acquire_hedge(&self, token: &Token, clock: &dyn Clock) -> Result<Token, RetryError> {
-///         self.0.retries.acquire_hedge(token, clock)
-///     }
-///     fn release(&self, token: Token) {
-///         self.0.retries.release(token);
-///     }
-///     fn refused_delay(&self, token: &Token, failure: &Failure) -> Duration {
-///         self.0.retries.refused_delay(token, failure)
-///     }
-///     fn quota_level(&self) -> Option<u32> {
-///         self.0.retries.quota_level()
-///     }
-///     fn full_quota_level(&self) -> Option<u32> {
-///         self.0.retries.full_quota_level()
-///     }
-///     fn quota_mode(&self) -> Option<QuotaMode> {
-///         self.0.retries.quota_mode()
-///     }
-///     fn waiting_operations(&self) -> Option<u32> {
-///         self.0.retries.waiting_operations()
-///     }
-///     fn send_rate(&self) -> Option<f64> {
-///         self.0.retries.send_rate()
-///     }
-///     fn name(&self) -> Option<StrategyName> {
-///         RetryStrategy::name(&self.0.retries)
-///     }
-///     fn max_attempts(&self) -> Option<u32> {
-///         RetryStrategy::max_attempts(&self.0.retries)
-///     }
+///     forward_strategy! { self => self.0.retries }
 /// }
 ///
 /// impl Share<Handle> for Operations {}

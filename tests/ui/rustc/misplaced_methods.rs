@@ -1,5 +1,5 @@
 use retry_tower::RetryLayer;
-use retry_core::{Hedge, RetryInfo, StandardRetryStrategy, TimedOut, retry, retry_blocking};
+use retry_core::{Hedge, RetryInfo, StandardRetryPolicy, StandardRetryStrategy, TimedOut, retry, retry_blocking};
 use std::time::Duration;
 
 #[derive(RetryInfo)]
@@ -47,9 +47,19 @@ fn stop_when() -> Result<(), Failed> {
     retry_blocking(&STORE, || Ok(())).stop_when(std::future::ready(())).run()
 }
 
+async fn policy_after_idempotent() -> Result<(), Failed> {
+    retry(&STORE, get).idempotent(false).policy(StandardRetryPolicy::new()).run().await
+}
+
+async fn policy_after_when() -> Result<(), Failed> {
+    retry(&STORE, get).when(|_| true).policy(StandardRetryPolicy::new()).run().await
+}
+
 fn layers() {
     let _ = RetryLayer::new(&STORE).max_attempts(3);
     let _ = RetryLayer::new(&STORE).idempotent(true).hedge(&GET).max_time(Duration::from_secs(3));
+    let _ = RetryLayer::new(&STORE).idempotent(false).policy(StandardRetryPolicy::new());
+    let _ = RetryLayer::new(&STORE).idempotent(false).policy_with(|_: &u8| StandardRetryPolicy::new());
 }
 
 fn main() {}

@@ -16,7 +16,7 @@ pub enum Next {
         /// The time that the attempt may take; `None` without a limit. Then call [`Operation::cut`](super::Operation::cut).
         time_left: Option<Duration>,
     },
-    /// Return the last outcome.
+    /// Return what [`Ended::last_or`] says: the last outcome, or one that says that the time is over.
     Stop(Ended),
 }
 

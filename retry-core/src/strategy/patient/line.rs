@@ -33,12 +33,12 @@ const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
 const GAPS_PER_PROBE: u32 = 8;
 /// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen timeouts and no success, after its first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
-/// The gap from which on a process is a rare caller, for which eight gaps are longer than an operation waits.
+/// The shortest gap of a rare caller, for which eight gaps are longer than an operation waits.
 const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
 /// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
 /// without that, a process with one call per minute loses a quarter of the calls where half of the requests fail.
 const WARM_GAPS: u32 = 4;
-/// The probe wait from which on it waits for them, so that an operation of a rare caller sends at most three probes.
+/// From this probe wait on, a rare caller waits for eight gaps, too, so that an operation of a rare caller sends at most three probes.
 const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 
 /// The least wait before a probe of a process that makes one call after the other, if its mean gap is longer. While an operation of it

@@ -42,8 +42,8 @@ use token::{Nanos, Stage, Ticket};
 ///
 /// # What is sent
 ///
-/// - Two fast successes send the operation that has waited longest. An answer is fast if it takes less than 15 % of the
-///   `attempt_timeout`, or less than 1.5 times the least latency.
+/// - Two fast successes send the operation that has waited longest. An answer is fast if it takes at most 15 % of the
+///   `attempt_timeout`, or at most 1.5 times the least latency; before a timeout is known, at most twice the least latency.
 /// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
 ///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
 ///   attempt of an operation is never a probe.
@@ -52,13 +52,12 @@ use token::{Nanos, Stage, Ticket};
 ///
 /// # How long
 ///
-/// An operation waits for up to 15 seconds in total ([`max_wait_for_service`](PatientRetryStrategy::max_wait_for_service)), or until its
-/// `max_time` or `deadline` is over, whichever it has. Then it ends with its last outcome and the reason
-/// [`NoRecovery`](RetryError::NoRecovery). An operation with [`unlimited_attempts`](crate::Retry::unlimited_attempts) waits until the
+/// An operation without a time limit waits for up to 15 seconds in total
+/// ([`max_wait_for_service`](PatientRetryStrategy::max_wait_for_service)), one with `max_time` or `deadline` until that time is over. Then it
+/// ends with its last outcome and the reason [`NoRecovery`](RetryError::NoRecovery). An operation with [`unlimited_attempts`](crate::Retry::unlimited_attempts) waits until the
 /// service answers. At most 10,000 operations wait ([`max_waiting`](PatientRetryStrategy::max_waiting)).
 ///
-/// How soon the calls in line go after a short outage, other calls decide, since two of their answers send one: with 1 to 100 calls per second,
-/// the last call of an outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within about 10 s. A call without others
+/// After a short outage, other calls send those in line: two fast answers send one. With 1 to 100 calls per second, the last call of an outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within about 10 s. A call without others
 /// beside it waits for its next probe.
 ///
 /// An operation keeps its last outcome while it waits. So a future is `Send` only if its outcome is.
@@ -144,7 +143,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         });
     }
 
-    /// Records a failure that is not retried, and lets the operation wait with the token, if that is for want of quota. Otherwise returns
+    /// Records a failure that is not retried, and lets the operation wait with the token, if the quota refused the retry. Otherwise returns
     /// the reason.
     #[cold]
     fn refused(

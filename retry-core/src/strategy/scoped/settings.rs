@@ -41,7 +41,7 @@ impl<K, S> Settings<K, S> {
 }
 
 impl<K, S> ScopedRetryStrategy<K, S> {
-    /// Changes the settings of all scopes: calls this function with each key in use and its strategy, and later with each new one. It
+    /// Changes the settings of all scopes: calls this function with each key of the map and its strategy, and later with each new one. It
     /// replaces the function of an earlier call. A strategy may be passed to it more than once.
     ///
     /// ```
@@ -61,7 +61,7 @@ impl<K, S> ScopedRetryStrategy<K, S> {
         }
     }
 
-    /// Calls a function with each key in use and its strategy, until it returns an error.
+    /// Calls a function with each key of the map and its strategy, until it returns an error.
     ///
     /// # Errors
     ///

@@ -437,6 +437,6 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     }
 
     fn max_attempts(&self) -> Option<u32> {
-        Some(self.settings.max_attempts)
+        Some(self.settings.max_attempts.max(1))
     }
 }
