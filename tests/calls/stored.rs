@@ -63,7 +63,7 @@ impl Calls {
             (|_| RetryDirective::retry(RetryErrorType::Other), |error| *error == "idle");
         Self {
             plain: retry(&STRATEGY, fails),
-            spelled: retry(&STRATEGY, fails).idempotent(true).name("spelled"),
+            spelled: retry(&STRATEGY, fails).policy(StandardRetryPolicy::new().idempotent(true)).name("spelled"),
             limited: retry(&STRATEGY, stuck).attempt_timeout(secs(3)),
             observed: retry(&STRATEGY, fails).max_time(secs(2)).observer(attempts),
             judged: retry(&STRATEGY, zero).policy(policy_fn(judge)).timer(ManualTimer::new()),

@@ -288,7 +288,7 @@ async fn there_is_no_hedge_without_a_service_that_is_ready_or_without_a_clone_of
 #[tokio::test(start_paused = true)]
 async fn a_hedge_is_attempt_two_and_has_its_own_time() {
     let server = Server::new([(500, Ok(1)), (250, Ok(2)), (0, Ok(3))]);
-    let layer = RetryLayer::new(Arc::new(standard())).idempotent(true).attempt_timeout(millis(200)).max_time(secs(9));
+    let layer = RetryLayer::new(Arc::new(standard())).attempt_timeout(millis(200)).max_time(secs(9));
     let layer = layer.policy(StandardRetryPolicy::new().idempotent(true));
     let numbered = |request: &mut u32, context: AttemptContext| *request = context.attempt();
     let server_of_timeouts = server.clone();
