@@ -43,13 +43,20 @@ pub(super) struct Life {
 struct Pace {
     has_begun: bool,
     imposed: Option<f64>,
-    /// The number of cuts, and of limits that began.
+    /// The time at which the limit began.
+    begun: Duration,
+    /// The number of rejections and orders that can have been cuts, and of limits that began.
     cuts: u32,
+    /// That number at the last one that was certainly a cut.
+    certain_cuts: u32,
+    /// The number of rejections that were evaluated, in all limits so far.
+    rejected: u64,
     /// Whether a request was rejected in this limit.
     was_rejected: bool,
     rejected_in_a_row: u32,
-    /// The requests that were accepted since the limiter was last asked.
+    /// The requests that were accepted since the limiter was last asked, and in this limit.
     accepted: u32,
+    accepted_in_all: u32,
     /// Whether the last hold proved too long.
     was_too_long: bool,
 }
@@ -114,7 +121,18 @@ impl Life {
     fn begin_limit(&mut self, rate: f64) -> Duration {
         let now = self.paced.observe(self.clock.time());
         self.paced.begin(now, rate);
-        self.pace = Pace { has_begun: true, cuts: self.pace.cuts + 1, accepted: self.pace.accepted, ..Pace::default() };
+        let Pace { cuts, rejected, accepted, .. } = self.pace;
+        let (begun, cuts) = (now, cuts + 1);
+        self.pace = Pace {
+            has_begun: true,
+            begun,
+            cuts,
+            certain_cuts: cuts,
+            rejected,
+            accepted,
+            accepted_in_all: accepted,
+            ..Pace::default()
+        };
         now
     }
 
@@ -186,7 +204,8 @@ impl Life {
     /// Makes the paced limiter read the clock, so that its rate at this time shows.
     fn refill_at_the_estimate(&mut self) {
         if self.paced.is_limiting && self.pace.imposed.is_none() {
-            self.strategy.pace_at(None, false, &self.clock);
+            let answers = self.strategy.pace_at(None, false, &self.clock);
+            assert_eq!(answers.rejected, self.pace.rejected);
             let (now, rate) = (self.paced.observe(self.clock.time()), self.rate_of(RetryMode::Paced).unwrap());
             self.hand_over(now);
             self.paced.refill(now, rate);
@@ -196,13 +215,17 @@ impl Life {
 
     fn pace_at(&mut self, rate: Option<f64>, is_cut: bool) {
         self.refill_at_the_estimate();
-        self.strategy.pace_at(rate, is_cut, &self.clock);
+        let answers = self.strategy.pace_at(rate, is_cut, &self.clock);
+        assert_eq!(answers.rejected, self.pace.rejected);
         let now = if self.paced.is_limiting { self.paced.observe(self.clock.time()) } else { self.begin_limit(0.0) };
         self.hand_over(now);
         // What came in before came in at the old rate.
         self.paced.refill(now, self.paced.rate);
         self.pace.imposed = rate;
-        self.pace.cuts += u32::from(is_cut);
+        if is_cut {
+            self.pace.cuts += 1;
+            self.pace.certain_cuts = self.pace.cuts;
+        }
         let is_limiting = rate.is_some() || self.has_ramp || self.pace.was_rejected;
         self.paced.is_limiting = is_limiting;
         let now_at = self.rate_of(RetryMode::Paced);

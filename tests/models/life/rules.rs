@@ -22,6 +22,8 @@ pub(super) struct Rules {
     waiters: Vec<Waiter>,
     /// The waiter that a send is kept for, and since when.
     kept: Option<(u32, Duration)>,
+    /// The time at which an operation last had to wait, or the limit began.
+    waited_at: Duration,
     pub(super) hold: Option<Hold>,
     /// The sends that came in, and those that were granted and not given back.
     pub(super) came_in: f64,
@@ -63,6 +65,7 @@ impl Rules {
             readings: None,
             waiters: Vec::new(),
             kept: None,
+            waited_at: Duration::ZERO,
             hold: None,
             came_in: 0.0,
             granted: 0.0,
@@ -83,6 +86,7 @@ impl Rules {
         }
         *readings = Readings { latest: reading, behind: None };
         self.filled = self.filled.min(since);
+        self.waited_at = self.waited_at.min(since);
         for waiter in &mut self.waiters {
             waiter.asks_at = waiter.asks_at.map(|asks_at| asks_at.min(reading));
         }
@@ -99,6 +103,7 @@ impl Rules {
     pub(super) fn begin(&mut self, now: Duration, rate: f64) {
         self.is_limiting = true;
         (self.rate, self.sends, self.filled, self.hold) = (rate, 0.0, now, None);
+        self.waited_at = now;
     }
 
     /// Adds what came in up to now, at this rate.
@@ -195,6 +200,7 @@ impl Rules {
 
     /// Records when a waiter is expected to ask.
     pub(super) fn told(&mut self, name: u32, asks_at: Duration) {
+        self.waited_at = self.now();
         match self.waiters.iter_mut().find(|waiter| waiter.name == name) {
             Some(waiter) => waiter.asks_at = Some(asks_at),
             None => self.waiters.push(Waiter { name, asks_at: Some(asks_at) }),
@@ -224,6 +230,11 @@ impl Rules {
     /// Returns the operations that have a place.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
         self.waiters.iter().map(|waiter| waiter.name)
+    }
+
+    /// Returns whether an operation had to wait for a send in the last second.
+    pub(super) fn is_limited(&self, now: Duration) -> bool {
+        now.saturating_sub(self.waited_at) <= secs(1)
     }
 
     /// Returns the time that was used last.

@@ -9,6 +9,10 @@ use std::time::Duration;
 
 /// A wait that a server asks for holds back all operations if it is longer.
 const HOLDS_ALL: Duration = millis(1500);
+/// The time from the start of a ramp in which a rejection need not be a cut.
+const FIRST_ANSWERS: Duration = millis(250);
+/// The number of accepted requests from which a rejection can be noise: as many in a quarter of a second are more than 30 per second.
+const BUSY: u32 = 8;
 
 impl Life {
     /// Hands the accepted requests over. One that was accepted in a hold ends it.
@@ -85,35 +89,75 @@ impl Life {
                 self.adaptive.rate = rate;
                 self.adaptive.save_up();
             }
-            (_, None) => self.pace.accepted += u32::from(self.paced.is_limiting),
+            (_, None) => {
+                self.pace.accepted += u32::from(self.paced.is_limiting);
+                self.pace.accepted_in_all += u32::from(self.paced.is_limiting);
+            }
             (_, Some(delay)) => self.reject(place.granted, delay),
         }
     }
 
     fn reject(&mut self, sent_after: Option<u32>, delay: Duration) {
-        let rate = self.rate_of(RetryMode::Paced).unwrap();
+        let mut is_asked = false;
         let now = if self.paced.is_limiting {
             let now = self.paced.observe(self.clock.time());
             self.hand_over(now);
-            // The rejection of a request that was sent before the last cut was known does not count.
-            if sent_after == Some(self.pace.cuts) {
-                self.paced.refill(now, self.paced.rate);
-                if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.is_probed) {
-                    (hold.is_probed, self.pace.was_too_long) = (false, false);
-                }
-                self.pace.rejected_in_a_row += 1;
-                self.pace.cuts += u32::from(self.pace.imposed.is_none());
+            let is_evaluated = self.is_evaluated(sent_after).unwrap_or_else(|| {
+                is_asked = true;
+                self.counts_rejection()
+            });
+            if is_evaluated {
+                self.evaluate(now, delay);
             }
             now
         } else {
-            let now = self.begin_limit(rate);
+            let now = self.begin_limit(0.0);
             self.pace.rejected_in_a_row = 1;
             now
         };
         self.pace.was_rejected |= self.pace.rejected_in_a_row > 0;
-        self.paced.rate = rate;
+        self.paced.rate = self.rate_of(RetryMode::Paced).unwrap();
         if delay > HOLDS_ALL && (self.pace.rejected_in_a_row >= 3 || !self.pace.was_too_long) {
             self.paced.hold(now, delay);
+        }
+        if is_asked {
+            self.paced.refill(now, self.paced.rate);
+        }
+    }
+
+    /// Returns whether a rejection is evaluated: not if the request was sent before the last cut was known. Returns `None` if it is not
+    /// certain that the rejections in between were cuts.
+    fn is_evaluated(&self, sent_after: Option<u32>) -> Option<bool> {
+        match sent_after {
+            Some(cuts) if cuts == self.pace.cuts => Some(true),
+            Some(cuts) if cuts >= self.pace.certain_cuts => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Asks the strategy whether it evaluated the last rejection.
+    fn counts_rejection(&mut self) -> bool {
+        let answers = self.strategy.pace_at(self.pace.imposed, false, &self.clock);
+        self.paced.observe(self.clock.time());
+        answers.rejected > self.pace.rejected
+    }
+
+    /// Evaluates a rejection. It is certainly a cut if it asks for a long wait. Otherwise it can be noise: in the first moment of a ramp, while
+    /// no send has to wait, and while much is accepted.
+    fn evaluate(&mut self, now: Duration, delay: Duration) {
+        self.pace.rejected += 1;
+        self.paced.refill(now, self.paced.rate);
+        if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.is_probed) {
+            (hold.is_probed, self.pace.was_too_long) = (false, false);
+        }
+        self.pace.rejected_in_a_row += 1;
+        if self.pace.imposed.is_some() {
+            return;
+        }
+        self.pace.cuts += 1;
+        let is_slow = self.pace.accepted_in_all < BUSY && now.saturating_sub(self.pace.begun) > FIRST_ANSWERS;
+        if delay > HOLDS_ALL || is_slow && self.paced.is_limited(now) {
+            self.pace.certain_cuts = self.pace.cuts;
         }
     }
 }
