@@ -106,6 +106,9 @@ pub struct GoodputEstimator {
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
+    /// The age of the ramp at `since`, in seconds. It is above zero if a clock that began at zero was set back by more than it had
+    /// counted before the ramp.
+    aged: f64,
     /// The estimate, in sends per second. In the ramp, the highest rate of accepted requests in a quarter of a second.
     estimate: f64,
     /// The start of the measurement: the last measured rejection, a later one if nothing was accepted in between, the proof of a
@@ -223,7 +226,7 @@ impl GoodputEstimator {
     /// Counts a rejection by a server that rejects requests between others that it accepts, which shows that it has no burst. So in the
     /// first second of a ramp, the limit is the rate of what was accepted. The answers of the last round trip are not known yet.
     pub(super) fn reject_uneven(&mut self, now: Timestamp) {
-        let (age, accepted) = (seconds(self.since, now), self.recent.last_second(now));
+        let (age, accepted) = (self.age(now), self.recent.last_second(now));
         self.reject(now);
         if age < 1.0 {
             self.estimate = (accepted / (age - self.tuning.lag).max(self.tuning.lag)).max(LOWEST);
@@ -304,7 +307,12 @@ impl GoodputEstimator {
         self.estimate = (self.tuning.first * goodput).max(LOWEST);
         let (start, doubles) = self.tuning.search;
         self.phase = Phase::Search { from: start * self.estimate, doubles };
-        self.can_raise = true;
+        (self.can_raise, self.aged) = (true, 0.0);
+    }
+
+    /// Returns the age of the ramp or of the current course of the rate, in seconds.
+    fn age(&self, now: Timestamp) -> f64 {
+        seconds(self.since, now) + self.aged
     }
 
     /// Returns whether enough was accepted since the last measurement for another one. If nothing was, the time until the
@@ -351,11 +359,14 @@ impl GoodputEstimator {
         self.told.rescale(factor);
     }
 
-    /// Continues from an earlier time, because the clock was set back by this much. A ramp keeps its age, by which
-    /// [`reject_uneven`](Self::reject_uneven) divides what was accepted, unless the clock then counts less than that age, as one that began at
-    /// zero can.
+    /// Continues from an earlier time, because the clock was set back by this much. A ramp keeps its age, which decides its rate, and by
+    /// which [`reject_uneven`](Self::reject_uneven) divides what was accepted.
     pub(super) fn reanchor(&mut self, now: Timestamp, by: Duration) {
-        let since = if self.phase == Phase::Ramp { self.since.saturating_sub(by) } else { self.since };
+        let mut since = self.since;
+        if self.phase == Phase::Ramp {
+            since = since.saturating_sub(by);
+            self.aged += by.saturating_sub(self.since.since_origin()).as_secs_f64();
+        }
         self.since = since.min(now);
         self.epoch = self.epoch.min(now);
         self.rejected_since = self.rejected_since.min(now);

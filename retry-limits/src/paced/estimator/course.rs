@@ -58,6 +58,6 @@ impl GoodputEstimator {
             // Of a quarter that is over, the requests may not have been added yet.
             most = most.max(self.estimate).max(self.recent.latest());
         }
-        self.noise.part() * (first * (elapsed / doubles).exp2()).min(most)
+        self.noise.part() * (first * ((elapsed + self.aged) / doubles).exp2()).min(most)
     }
 }

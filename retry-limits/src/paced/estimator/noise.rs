@@ -161,7 +161,7 @@ impl GoodputEstimator {
     }
 
     fn is_noise(&mut self, now: Timestamp, doubt: Doubt) -> bool {
-        let age = seconds(self.since, now);
+        let age = self.age(now);
         let is_busy = self.recent.rate(now) >= BUSY;
         if self.rejected_in_a_row > 0 {
             return false;

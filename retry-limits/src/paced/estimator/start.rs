@@ -45,6 +45,7 @@ impl GoodputEstimator {
             told: Told::NOTHING,
             phase: Phase::Ramp,
             since: now,
+            aged: 0.0,
             estimate: 0.0,
             epoch: now,
             can_raise: false,

@@ -58,6 +58,25 @@ fn when_the_clock_is_set_back_nothing_is_in_the_future() {
     }
 }
 
+// Rules K3, L16.
+#[test]
+fn the_age_of_a_ramp_whose_clock_was_set_back_to_zero_ends_with_the_ramp() {
+    let after = |millis| Timestamp::from_origin(Duration::from_millis(millis));
+    let mut estimator = GoodputEstimator::new(after(0));
+    estimator.reanchor(after(0), Duration::from_millis(900));
+    estimator.accept(after(240), 200);
+    estimator.reject(after(250));
+    for quarter in 2..6 {
+        estimator.accept(after(250 * quarter - 10), 50);
+    }
+    estimator.reject(after(1250));
+    estimator.accept(after(1700), 90);
+    // In the second after a cut it can be noise.
+    assert!(!estimator.suspect(after(1750)));
+    estimator.accept(after(2200), 90);
+    assert!(estimator.suspect(after(2250)));
+}
+
 // Rules L5, L23, L32.
 #[test]
 fn after_a_hold_the_rate_begins_a_course_and_the_measurement_can_only_lower_the_estimate() {

@@ -111,6 +111,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         told: Told::NOTHING,
         phase,
         since,
+        aged: 0.0,
         estimate,
         epoch,
         can_raise,

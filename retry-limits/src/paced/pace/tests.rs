@@ -184,16 +184,22 @@ fn a_clock_that_is_set_back_stops_nothing() {
     assert!(!few_remain(&mut pace, after(22_000)));
 }
 
-// Rules K3, L72.
+// Rules K3, L1, L72.
 #[test]
-fn an_uneven_ramp_keeps_its_age_when_the_clock_is_set_back() {
-    for back in [0, 300, 10_000] {
-        let mut pace = Pace::<Requests>::new(&GoodputEstimator::new(at(0)), at(0));
+fn a_ramp_keeps_its_age_when_the_clock_is_set_back() {
+    // The last clock begins at zero, and then counts less than the age of the ramp.
+    for (begun, back) in [(at(0), 0), (at(0), 300), (at(0), 10_000), (Timestamp::from_origin(Duration::ZERO), 300)] {
+        let mut pace = Pace::<Requests>::new(&GoodputEstimator::new(begun), begun);
+        let millis = |elapsed| begun.saturating_add(Duration::from_millis(elapsed));
         let later = |elapsed| millis(elapsed).saturating_sub(Duration::from_millis(back));
         pace.observe(millis(400));
         pace.observe(later(400));
         assert_eq!(pace.observe(later(650)).went_back_to.is_some(), back > 0);
         pace.accept(later(690), 9);
+        // Three times what was accepted permits more than this rate.
+        let mut busy = pace.estimator;
+        busy.accept(later(690), 1000);
+        assert_close(busy.rate(later(700)), 100.0 * (0.7_f64 / 0.25).exp2());
         let begun = pace.rejections;
         while pace.rejections == begun {
             pace.accept(later(690), 1);
