@@ -98,11 +98,15 @@ impl Hold {
         self.probe_at.min(self.until)
     }
 
-    /// Records that a probe may be sent, by the operation that asks. `interval` is the time between two sends that the user
+    /// Records that a probe may be sent, by the operation that asks next. `interval` is the time between two sends that the user
     /// allows.
     pub(super) fn probe(&mut self, now: Timestamp, interval: Duration) {
         let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.max(interval));
+    }
+
+    /// Records that a probe is sent.
+    pub(super) const fn sent(&mut self) {
         self.phase = Phase::Probed;
     }
 
@@ -152,6 +156,12 @@ mod tests {
         hold
     }
 
+    /// Sends a probe at this time.
+    fn probe(hold: &mut Hold, millis: u64) {
+        hold.probe(at(millis), Duration::ZERO);
+        hold.sent();
+    }
+
     #[test]
     fn a_request_that_is_accepted_ends_a_hold_only_if_it_can_be_a_probe() {
         let mut hold = until(60_000);
@@ -159,10 +169,12 @@ mod tests {
         assert!(hold.is_on(at(500)));
         assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
         hold.probe(at(1_000), Duration::ZERO);
+        assert!(!hold.accept(at(1_000)), "nobody has asked for the probe");
+        hold.sent();
         hold.reject(at(1_100));
         assert!(!hold.accept(at(1_200)), "the probe was rejected");
         assert!(hold.is_on(at(1_200)));
-        hold.probe(at(3_000), Duration::ZERO);
+        probe(&mut hold, 3_000);
         assert!(hold.accept(at(3_100)));
         assert!(!hold.is_on(at(3_100)));
         assert!(!hold.accept(at(3_200)), "it ends once");
@@ -171,7 +183,7 @@ mod tests {
     #[test]
     fn a_probe_belongs_to_its_hold() {
         let mut hold = until(2_000);
-        hold.probe(at(1_000), Duration::ZERO);
+        probe(&mut hold, 1_000);
         assert!(!hold.accept(at(2_000)), "the hold ended by itself");
         hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO);
         assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
@@ -193,17 +205,17 @@ mod tests {
     fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
         for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
             let mut hold = until(60_000);
-            hold.probe(at(1_000), Duration::ZERO);
+            probe(&mut hold, 1_000);
             assert!(hold.accept(at(accepted)));
             assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
         }
         let mut hold = until(60_000);
-        hold.probe(at(1_000), Duration::ZERO);
+        probe(&mut hold, 1_000);
         assert!(hold.accept(at(1_000)));
         hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
         hold.reject(at(2_100));
         assert!(!hold.is_believed(false), "it was not a probe");
-        hold.probe(at(3_000), Duration::ZERO);
+        probe(&mut hold, 3_000);
         hold.reject(at(3_100));
         assert!(hold.is_believed(false));
     }
@@ -223,7 +235,7 @@ mod tests {
         // A probe ends it, with more than half of it left, or with less.
         for (accepted, is_ban) in [(20_000, false), (40_000, true)] {
             let mut hold = until(60_000);
-            hold.probe(at(1_000), Duration::ZERO);
+            probe(&mut hold, 1_000);
             assert!(hold.accept(at(accepted)));
             hold.pass(at(accepted));
             assert_eq!(hold.closing().is_some(), is_ban, "{accepted}");
@@ -239,7 +251,7 @@ mod tests {
     fn the_next_probe_is_at_the_latest_at_the_end() {
         let mut hold = until(2_000);
         assert_eq!(hold.next_probe(), at(1_000));
-        hold.probe(at(1_000), Duration::ZERO);
+        probe(&mut hold, 1_000);
         assert_eq!(hold.next_probe(), at(2_000));
     }
 
@@ -263,7 +275,7 @@ mod tests {
     #[test]
     fn a_hold_is_over_when_the_clock_is_set_back() {
         let mut hold = until(60_000);
-        hold.probe(at(1_000), Duration::ZERO);
+        probe(&mut hold, 1_000);
         let earlier = Timestamp::from_origin(Duration::from_secs(10));
         hold.reanchor(earlier);
         assert!(!hold.is_on(earlier) && !hold.accept(earlier));

@@ -232,9 +232,8 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     fn take(&mut self, weight: U::Weight) {
         self.sends = (self.sends - self.sends(weight)).max(0.0);
-        // Of light requests, only one is the probe.
-        if U::IS_WEIGHED && self.hold.is_active() {
-            self.sends = 0.0;
+        if self.hold.is_active() {
+            self.take_probe();
         }
     }
 

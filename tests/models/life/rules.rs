@@ -116,7 +116,6 @@ impl Rules {
                 // The next probe comes after twice the time since the start of the hold, and a second.
                 let space = now.saturating_sub(hold.begun).clamp(secs(1), secs(300));
                 hold.probe_at = now + (space + secs(1)).min(secs(300));
-                hold.is_probed = true;
                 // A send that came back is the probe.
                 self.came_in += (1.0 - self.sends).max(0.0);
                 self.sends = self.sends.max(1.0);
@@ -168,7 +167,7 @@ impl Rules {
             // It does not wait for another send, so it is not counted below.
             first.asks_at = None;
             self.kept = Some((first.name, now));
-            self.sends = (self.sends - 1.0).max(0.0);
+            self.take();
         }
         if self.kept.is_some_and(|(kept, _)| kept == name) {
             self.kept = None;
@@ -177,7 +176,7 @@ impl Rules {
         let ahead = self.waiters.iter().take_while(|waiter| waiter.name != name).filter(|it| it.asks_at.is_some());
         let needed = ahead.fold(1.0, |sends, _| sends + 1.0);
         if self.sends > needed - 1.0 + ALMOST_ONE {
-            self.sends = (self.sends - 1.0).max(0.0);
+            self.take();
             return self.grant(name);
         }
         let wait = (needed - self.sends) / self.rate;
@@ -190,6 +189,14 @@ impl Rules {
                 if needed > 1.0 { end + wait } else { end.min(probe) }
             }
         })
+    }
+
+    /// Takes a send. In a hold, it is the probe.
+    fn take(&mut self) {
+        self.sends = (self.sends - 1.0).max(0.0);
+        if let Some(hold) = &mut self.hold {
+            hold.is_probed = true;
+        }
     }
 
     fn grant(&mut self, name: u32) -> Option<f64> {

@@ -37,6 +37,16 @@ impl<U: Unit> Pace<U> {
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 
+    /// Records that a send was taken in a hold.
+    #[cold]
+    pub(super) fn take_probe(&mut self) {
+        self.hold.sent();
+        // Of light requests, only one is the probe.
+        if U::IS_WEIGHED {
+            self.sends = 0.0;
+        }
+    }
+
     /// Returns the time until this many sends are available, of which the first one can be a probe. After the hold, it is
     /// `after`.
     #[cold]

@@ -143,6 +143,26 @@ fn the_rate_does_not_grow_in_a_hold() {
     assert!(ended.rate() > rate, "{}", ended.rate());
 }
 
+// Rule L33.
+#[test]
+fn a_probe_that_nobody_has_asked_for_ends_no_hold() {
+    let mut pace = searching();
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    // Not an operation that asks, but a rate from elsewhere makes the time pass.
+    pace.impose(millis(1000), None, false);
+    pace.accept(millis(1100), 1);
+    assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
+    // A rejected probe does not hide the next one.
+    pace.take(());
+    pace.impose(millis(3000), None, false);
+    pace.reject(millis(3000), Some(pace.rejections), false);
+    pace.accept(millis(3100), 1);
+    assert!(pace.hold.is_on(millis(3100)));
+    pace.take(());
+    pace.accept(millis(3200), 1);
+    assert!(!pace.hold.is_on(millis(3200)));
+}
+
 #[test]
 fn the_first_one_waits_for_the_next_probe_and_the_others_for_the_end_of_the_hold() {
     let mut pace = imposed::<Requests>(1000.0);
