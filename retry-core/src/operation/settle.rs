@@ -290,7 +290,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             _ => (false, false),
         };
         guard.disarm();
-        self.needs = if is_permitted && !has_delay { Needs::Nothing } else { Needs::look(has_delay) };
+        self.needs = if is_permitted && !has_delay { Needs::Nothing } else { Needs::Look };
+        self.is_delay_due = has_delay;
         Ok(())
     }
 
@@ -374,7 +375,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Returns whether the operation waited for the service without success.
     #[inline]
     pub(crate) fn is_unrecovered(&self) -> bool {
-        K::may_wait() && self.needs.is_look() && matches!(self.token, TokenState::NoRecovery(_))
+        K::may_wait() && self.needs == Needs::Look && matches!(self.token, TokenState::NoRecovery(_))
     }
 
     /// Returns the end of the operation if the outcome is final. Otherwise the outcome is [kept](State::keep) or dropped.
@@ -406,7 +407,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         last: &mut impl KeptOutcome<R>,
         outcome: Outcome<R>,
     ) {
-        let waits = self.needs.is_look() && self.token.waits_for_service();
+        let waits = self.needs == Needs::Look && self.token.waits_for_service();
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         if let Some(outcome) = explored::kept(outcome) {
             last.keep(outcome, waits);

@@ -171,9 +171,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         let has_just_begun = operation.has_just_begun();
-        let is_looked_at = operation.needs.is_look();
-        if operation.needs == Needs::Delay {
-            operation.needs = Needs::Look;
+        let is_looked_at = operation.needs == Needs::Look;
+        if is_looked_at && mem::take(&mut operation.is_delay_due) {
             let (named, around) = self.parts();
             return Self::next_delay(named, around, operation);
         }
