@@ -37,7 +37,7 @@ mod sealed {
 /// fn shared<F: Attempts>(
 ///     call: Retry<&'static PatientRetryStrategy, F>,
 /// ) -> Retry<&'static PatientRetryStrategy, F> {
-///     call.name("store").idempotent(true)
+///     call.name("store")
 /// }
 /// # static STORE: PatientRetryStrategy = PatientRetryStrategy::new();
 /// # let _ = shared(retry_core::retry(&STORE, async || Ok::<(), std::io::Error>(())));
