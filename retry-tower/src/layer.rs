@@ -60,7 +60,7 @@ impl<S: RetryStrategy> RetryLayer<S> {
 
 impl<S, P: Standard, R, T, O> RetryLayer<S, P, R, T, O> {
     /// Sets whether the requests are idempotent, which means that they may be executed twice; see
-    /// [`StandardRetryPolicy::idempotent`]. To a policy of your own, say it there.
+    /// [`StandardRetryPolicy::idempotent`]. If you have a policy of your own, say it to that policy.
     #[must_use]
     pub fn idempotent(self, idempotent: bool) -> RetryLayer<S, Stated, R, T, O> {
         self.map_policy(|policy| Stated(policy.standard().idempotent(idempotent)))
@@ -95,7 +95,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// let layer = RetryLayer::new(&API).policy(policy_fn(evaluate::<Error>));
     /// ```
     ///
-    /// It does not compile after [`idempotent`](RetryLayer::idempotent), which it would drop.
+    /// `policy` does not compile after [`idempotent`](RetryLayer::idempotent), because it would drop what that says. It replaces another policy.
     #[must_use]
     pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, R, T, O>
     where
@@ -104,7 +104,8 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
         self.map_policy(|_| Same(policy))
     }
 
-    /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt.
+    /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt. As
+    /// [`policy`](RetryLayer::policy), it does not compile after `idempotent`.
     ///
     /// Use it if requests of different kinds share a stack, for example if only some of them may be executed twice.
     ///

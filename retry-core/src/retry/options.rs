@@ -15,7 +15,7 @@ use std::time::Duration;
 
 impl<S, F, P: Standard, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice; see
-    /// [`StandardRetryPolicy::idempotent`]. To a policy of your own, say it there.
+    /// [`StandardRetryPolicy::idempotent`]. If you have a policy of your own, say it to that policy.
     pub fn idempotent(self, idempotent: bool) -> Retry<S, F, Stated, T, O, L> {
         let policy = |policy: P| Stated(policy.standard().idempotent(idempotent));
         self.map_policy(policy)
@@ -106,8 +106,10 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # }
     /// ```
     ///
-    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure. It does not compile after [`idempotent`](Retry::idempotent) or
-    /// [`when`](Retry::when), which it would drop.
+    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
+    ///
+    /// `policy` does not compile after [`idempotent`](Retry::idempotent), [`when`](Retry::when), [`used`](Retry::used) or another policy, because
+    /// it would drop what they say. The standard policy can be replaced.
     pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L>
     where
         P: Replaceable,

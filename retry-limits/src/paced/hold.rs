@@ -105,7 +105,7 @@ impl Hold {
         self.probe_at = now.saturating_add(space.max(interval));
     }
 
-    /// Records that a probe is sent.
+    /// Records that an operation took a probe. If it gives the probe back, that is not known here.
     pub(super) const fn sent(&mut self) {
         self.phase = Phase::Probed;
     }

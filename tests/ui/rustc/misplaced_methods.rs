@@ -1,5 +1,5 @@
 use retry_tower::RetryLayer;
-use retry_core::{Hedge, RetryInfo, StandardRetryPolicy, StandardRetryStrategy, TimedOut, retry, retry_blocking};
+use retry_core::{ChainPolicy, Hedge, RetryInfo, StandardRetryPolicy, StandardRetryStrategy, TimedOut, retry, retry_blocking};
 use std::time::Duration;
 
 #[derive(RetryInfo)]
@@ -53,6 +53,14 @@ async fn policy_after_idempotent() -> Result<(), Failed> {
 
 async fn policy_after_when() -> Result<(), Failed> {
     retry(&STORE, get).when(|_| true).policy(StandardRetryPolicy::new()).run().await
+}
+
+async fn policy_after_used() -> Result<(), Failed> {
+    retry(&STORE, get).used(|_| 1).policy(StandardRetryPolicy::new()).run().await
+}
+
+async fn policy_after_policy() -> Result<(), Failed> {
+    retry(&STORE, get).policy(ChainPolicy::new()).policy(StandardRetryPolicy::new()).run().await
 }
 
 fn layers() {
