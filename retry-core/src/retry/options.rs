@@ -15,7 +15,7 @@ use std::time::Duration;
 
 impl<S, F, P: Standard, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice; see
-    /// [`StandardRetryPolicy::idempotent`]. If you have a policy of your own, say it to that policy.
+    /// [`StandardRetryPolicy::idempotent`](crate::StandardRetryPolicy::idempotent). If you have a policy of your own, say it to that policy.
     pub fn idempotent(self, idempotent: bool) -> Retry<S, F, Stated, T, O, L> {
         let policy = |policy: P| Stated(policy.standard().idempotent(idempotent));
         self.map_policy(policy)
@@ -91,7 +91,7 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
 }
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
-    /// Sets the policy, which classifies each outcome, `Ok` included. The default is [`StandardRetryPolicy`].
+    /// Sets the policy, which classifies each outcome, `Ok` included. The default is [`StandardRetryPolicy`](crate::StandardRetryPolicy).
     ///
     /// ```
     /// # use retry_core::RetryInfo;
