@@ -49,7 +49,7 @@ struct Pace {
     cuts: u32,
     /// That number at the last one that was certainly a cut.
     certain_cuts: u32,
-    /// The number of rejections that were evaluated, in all limits so far.
+    /// How many rejections were evaluated, over all limits.
     rejected: u64,
     /// Whether a request was rejected in this limit.
     was_rejected: bool,
