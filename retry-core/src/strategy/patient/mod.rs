@@ -55,10 +55,12 @@ use token::{Nanos, Stage, Ticket};
 /// An operation without a time limit waits for up to 15 seconds in total
 /// ([`max_wait_for_service`](PatientRetryStrategy::max_wait_for_service)), one with `max_time` or `deadline` until that time is over. Then it
 /// ends with its last outcome and the reason [`NoRecovery`](RetryError::NoRecovery). An operation with
-/// [`unlimited_attempts`](crate::Retry::unlimited_attempts) waits until the service answers. At most 10,000 operations wait ([`max_waiting`](PatientRetryStrategy::max_waiting)).
+/// [`unlimited_attempts`](crate::Retry::unlimited_attempts) waits until the service answers. At most 10,000 operations wait
+/// ([`max_waiting`](PatientRetryStrategy::max_waiting)).
 ///
 /// After a short outage, other calls send those in line: two fast answers send one. With 1 to 100 calls per second, the last call of an
-/// outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within about 10 s. A call without others beside it waits for its next probe.
+/// outage of 3 s has its answer within 4 s after its end, and of an outage of 10 s within about 10 s. A call without others beside it
+/// waits for its next probe.
 ///
 /// An operation keeps its last outcome while it waits. So a future is `Send` only if its outcome is.
 ///
