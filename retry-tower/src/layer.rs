@@ -1,10 +1,9 @@
 //! The layer and its settings.
 
 use super::handle::HandleOf;
-use super::policy::{Replaceable, Standard, Stated};
 use super::{Hooks, Limited, Requests, RetryService, Same, Settings, Time, WeightWith, With};
 use retry_core::drive::SharedStop;
-use retry_core::retry::{OnRetryOutput, Unobserved};
+use retry_core::retry::{OnRetryOutput, Replaceable, Standard, Stated, Unobserved};
 use retry_core::strategy::{Operations, Share};
 use retry_core::time::{DEFAULT_TIMER, DefaultTimer};
 use retry_core::{AttemptContext, Event, Observer, Report, RetryStrategy, StandardRetryPolicy, Timer};
@@ -58,12 +57,12 @@ impl<S: RetryStrategy> RetryLayer<S> {
     }
 }
 
-impl<S, P: Standard, R, T, O> RetryLayer<S, P, R, T, O> {
+impl<S, P: Standard, R, T, O> RetryLayer<S, Same<P>, R, T, O> {
     /// Sets whether the requests are idempotent, which means that they may be executed twice; see
     /// [`StandardRetryPolicy::idempotent`]. If you have a policy of your own, say it to that policy.
     #[must_use]
-    pub fn idempotent(self, idempotent: bool) -> RetryLayer<S, Stated, R, T, O> {
-        self.map_policy(|policy| Stated(policy.standard().idempotent(idempotent)))
+    pub fn idempotent(self, idempotent: bool) -> RetryLayer<S, Same<Stated>, R, T, O> {
+        self.map_policy(|Same(policy)| Same(policy.stated(idempotent)))
     }
 }
 
@@ -95,7 +94,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// let layer = RetryLayer::new(&API).policy(policy_fn(evaluate::<Error>));
     /// ```
     ///
-    /// `policy` does not compile after [`idempotent`](RetryLayer::idempotent), because it would drop what that says. It replaces another policy.
+    /// `policy` does not compile after [`idempotent`](RetryLayer::idempotent) or another policy, because it would drop what they say.
     #[must_use]
     pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, R, T, O>
     where
@@ -105,7 +104,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     }
 
     /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt. As
-    /// [`policy`](RetryLayer::policy), it does not compile after `idempotent`.
+    /// [`policy`](RetryLayer::policy), it does not compile after `idempotent` or another policy.
     ///
     /// Use it if requests of different kinds share a stack, for example if only some of them may be executed twice.
     ///

@@ -144,8 +144,6 @@ pub use hedges::{HedgeOf, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
 pub use hooks::{Hooks, HooksOf, OnEnd, OnRetry};
 pub use layer::RetryLayer;
 pub use policy::PolicyOf;
-#[doc(hidden)]
-pub use policy::{Replaceable, Standard, Stated};
 pub use request::{ChangeRequest, CloneRequest, NextRequest, Requests, RequestsOf};
 pub use service::RetryService;
 pub use time::{Limited, Time, TimeOf};

@@ -1,6 +1,7 @@
 //! The policies of requests: one for all of them, or one from a function.
 
 use super::choice::{Same, With, sealed};
+use retry_core::retry::Replaceable;
 use retry_core::{RetryPolicy, StandardRetryPolicy};
 
 /// The policies of requests of type `Req`, whose outcomes are of type `R`: [`Same`] or [`With`]. This trait is
@@ -46,51 +47,5 @@ impl<Req, R, P: RetryPolicy<R>, F: Fn(&Req) -> P> PolicyOf<Req, R> for With<F> {
     }
 }
 
-/// The standard policy of a layer with [`idempotent`](super::RetryLayer::idempotent). Another policy can't replace it: what was said
-/// would be lost, and a write made twice.
-#[derive(Clone, Copy, Debug)]
-pub struct Stated(pub(super) StandardRetryPolicy);
-
-impl sealed::Sealed for Stated {}
-
-impl<Req, R> PolicyOf<Req, R> for Stated
-where
-    StandardRetryPolicy: RetryPolicy<R>,
-{
-    type Policy = StandardRetryPolicy;
-
-    fn policy_of(&self, _: &Req) -> StandardRetryPolicy {
-        self.0
-    }
-}
-
-/// The standard policy, with or without a statement.
-pub trait Standard {
-    /// Returns it.
-    fn standard(self) -> StandardRetryPolicy;
-}
-
-impl Standard for Same<StandardRetryPolicy> {
-    fn standard(self) -> StandardRetryPolicy {
-        self.0
-    }
-}
-
-impl Standard for Stated {
-    fn standard(self) -> StandardRetryPolicy {
-        self.0
-    }
-}
-
-/// A policy that another one may replace.
-#[diagnostic::on_unimplemented(
-    message = "a policy would drop what `idempotent` said before",
-    label = "`idempotent` comes before this",
-    note = "say it to the policy, as in `.policy(ChainPolicy::new().idempotent(false))`"
-)]
-pub trait Replaceable {}
-
 #[diagnostic::do_not_recommend]
-impl<P> Replaceable for Same<P> {}
-#[diagnostic::do_not_recommend]
-impl<F> Replaceable for With<F> {}
+impl Replaceable for Same<StandardRetryPolicy> {}

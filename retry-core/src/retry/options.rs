@@ -17,8 +17,7 @@ impl<S, F, P: Standard, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets whether the call is idempotent, which means that it may be executed twice; see
     /// [`StandardRetryPolicy::idempotent`](crate::StandardRetryPolicy::idempotent). If you have a policy of your own, say it to that policy.
     pub fn idempotent(self, idempotent: bool) -> Retry<S, F, Stated, T, O, L> {
-        let policy = |policy: P| Stated(policy.standard().idempotent(idempotent));
-        self.map_policy(policy)
+        self.map_policy(|policy| policy.stated(idempotent))
     }
 
     /// Sets a closure that decides which errors are retried. Use it for error types that don't implement

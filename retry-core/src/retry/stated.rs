@@ -1,11 +1,11 @@
-//! The policy of a call that says whether it is idempotent. It can't be replaced: what was said would be lost, and a write made twice.
+//! The policy of a call, or of a layer, that says whether it is idempotent. It can't be replaced: what was said would be lost, and a write made twice.
 
 use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage};
 use std::error::Error;
 
-/// The standard policy of a call with [`idempotent`](super::Retry::idempotent).
+/// The standard policy of a call, or of the requests of a layer, with `idempotent`.
 #[derive(Clone, Copy, Debug)]
-pub struct Stated(pub(super) StandardRetryPolicy);
+pub struct Stated(StandardRetryPolicy);
 
 #[diagnostic::do_not_recommend]
 impl<R> RetryPolicy<R> for Stated
@@ -44,9 +44,14 @@ where
 }
 
 /// The standard policy, with or without a statement.
-pub trait Standard {
+pub trait Standard: Sized {
     /// Returns it.
     fn standard(self) -> StandardRetryPolicy;
+
+    /// Returns it with the statement.
+    fn stated(self, idempotent: bool) -> Stated {
+        Stated(self.standard().idempotent(idempotent))
+    }
 }
 
 impl Standard for StandardRetryPolicy {

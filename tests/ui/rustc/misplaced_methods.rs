@@ -68,6 +68,7 @@ fn layers() {
     let _ = RetryLayer::new(&STORE).idempotent(true).hedge(&GET).max_time(Duration::from_secs(3));
     let _ = RetryLayer::new(&STORE).idempotent(false).policy(StandardRetryPolicy::new());
     let _ = RetryLayer::new(&STORE).idempotent(false).policy_with(|_: &u8| StandardRetryPolicy::new());
+    let _ = RetryLayer::new(&STORE).policy_with(|_: &u8| StandardRetryPolicy::new()).policy(ChainPolicy::new());
 }
 
 fn main() {}
