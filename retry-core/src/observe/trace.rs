@@ -75,7 +75,7 @@ mod with_tracing {
     use crate::observe::{EventKind, OperationId, name_of};
     use crate::quota::QuotaMode;
     use crate::strategy::StrategyName;
-    use std::time::Duration;
+    use crate::support::millis;
     use tracing::level_filters::LevelFilter;
 
     const TARGET: &str = "retry_core";
@@ -114,10 +114,6 @@ mod with_tracing {
     #[cfg(debug_assertions)]
     pub(crate) fn has_subscriber() -> bool {
         tracing::dispatcher::has_been_set() || LevelFilter::current() != LevelFilter::OFF
-    }
-
-    fn millis(time: Duration) -> u64 {
-        u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Emits an event with a level that is only known at run time, which [`tracing::event!`] doesn't support.
@@ -310,7 +306,7 @@ mod with_tracing {
         operation: &'static str,
         strategy: Option<&StrategyName>,
         (helped, calls): (u32, u32),
-        delay: Duration,
+        delay: std::time::Duration,
     ) {
         let strategy = strategy.map(StrategyName::as_str);
         tracing::warn!(

@@ -5,12 +5,11 @@ use std::time::Duration;
 /// Warns that operations wait because the server asked for a longer wait than the strategy allows.
 #[cfg(feature = "tracing")]
 pub(crate) fn held(strategy: Option<&str>, wait: Option<Duration>) {
-    let wait_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     tracing::warn!(
         name: "held",
         target: "retry_core",
         strategy,
-        wait_ms,
+        wait_ms = wait.map(super::millis),
         "the server asked for a longer wait than `max_retry_after` allows: retries end, and first attempts wait"
     );
 }

@@ -18,3 +18,8 @@ pub(crate) use invalid_setting::assert_attempts;
 pub(crate) use kept_outcome::KeptInWait;
 pub use kept_outcome::KeptOutcome;
 pub use shared::Shared;
+
+/// Returns a duration in whole milliseconds, which saturates after 500 million years.
+pub(crate) fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

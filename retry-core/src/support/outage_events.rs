@@ -36,12 +36,11 @@ pub(crate) fn unavailable(strategy: Option<&str>) {
 /// ended without an attempt.
 #[cfg(feature = "tracing")]
 pub(crate) fn available(strategy: Option<&str>, lasted: Duration, waits: u32, in_vain: u32) {
-    let lasted_ms = u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX);
     tracing::warn!(
         name: "service_recovered",
         target: "retry_core",
         strategy,
-        lasted_ms,
+        lasted_ms = super::millis(lasted),
         waits,
         in_vain,
         "the service has recovered"

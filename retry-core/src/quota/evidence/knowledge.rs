@@ -3,6 +3,7 @@
 use super::millis::Millis;
 use super::word::{FLOOR, RETRY};
 use crate::quota::QuotaMode;
+use crate::support::millis;
 use std::time::Duration;
 
 /// The time after which knowledge has half the weight: about as long as traffic is measured.
@@ -61,8 +62,7 @@ impl QuotaKnowledge {
     #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
     pub fn new(missing: f64, capacity: f64, timeout_age: Option<Duration>) -> Self {
         let amount = |retries: f64| (retries * f64::from(RETRY)) as i64;
-        let age = timeout_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
-        Self::of(amount(missing), amount(capacity), age)
+        Self::of(amount(missing), amount(capacity), timeout_age.map(millis))
     }
 
     pub(super) fn of(missing: i64, capacity: i64, timeout_age_millis: Option<u64>) -> Self {
@@ -118,7 +118,7 @@ impl QuotaKnowledge {
     /// time.
     #[must_use]
     pub fn aged(self, by: Duration) -> Self {
-        self.after(u64::try_from(by.as_millis()).unwrap_or(u64::MAX))
+        self.after(millis(by))
     }
 
     /// Returns this quota's part, by its traffic, of the amount that all quotas gave back beyond what was missing in all of
