@@ -1,5 +1,6 @@
 //! Compares quotas that exchange their knowledge with quotas that don't, and with one quota for all of the traffic.
 
+use super::reference::Numbers;
 use super::{EvidenceQuota, QuotaKnowledge};
 use crate::policy::RetryErrorType::{Other, Timeout};
 use crate::quota::{QuotaMode, RetryQuota};
@@ -8,16 +9,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// A sequence of numbers without a pattern, the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// How the quotas exchange their knowledge.
 #[derive(Clone, Copy, Debug, PartialEq)]
