@@ -96,7 +96,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> ConfigBase for PacedRetryStrategy<B, Q> 
     type Configured = ConfiguredStrategy<B, Q, PacedLimiter>;
 
     fn configured(self, config: &RetryConfig) -> Result<Self::Configured, ConfigError> {
-        LimitedRetryStrategy::from(self).configured(config)
+        self.into_limited().configured(config)
     }
 }
 

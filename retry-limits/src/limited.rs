@@ -79,12 +79,6 @@ macro_rules! limited_strategy {
             }
         }
 
-        impl<B, Q> From<$strategy<B, Q>> for LimitedRetryStrategy<$limiter, B, Q> {
-            fn from(strategy: $strategy<B, Q>) -> Self {
-                strategy.0
-            }
-        }
-
         impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for $strategy<B, Q> {
             type Token = LimitedRetryToken<$limiter>;
 

@@ -40,7 +40,7 @@ fn a_strategy_that_names_a_limiter_is_a_limited_strategy() {
         ConcurrencyRetryStrategy::with_limiter(standard(), ConcurrencyLimiter::new().max_in_flight(3));
 
     let clock = ByHand::at(secs(100));
-    for strategy in [PACED.as_limited(), &PacedRetryStrategy::over(standard()).max_rate(9.0).into()] {
+    for strategy in [PACED.as_limited(), &PacedRetryStrategy::over(standard()).max_rate(9.0).into_limited()] {
         let _: &LimitedRetryStrategy<PacedLimiter> = strategy;
         let token = strategy.acquire_initial_token(&clock).unwrap();
         assert!(strategy.send_rate().is_some_and(|rate| rate < 9.0));
