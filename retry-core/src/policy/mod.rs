@@ -19,7 +19,6 @@ mod standard;
 mod unknown;
 mod usage;
 
-pub use crate::classify::http::RateLimit;
 pub use chain::{ChainPolicy, WholeFirst};
 pub use directive::{RetryDirective, RetryErrorType, Success};
 #[doc(hidden)]

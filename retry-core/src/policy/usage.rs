@@ -1,6 +1,6 @@
 //! What an outcome says about a limit on weights.
 
-use super::RateLimit;
+use crate::classify::http::RateLimit;
 
 /// What an outcome says about a limit on the sum of [weights](crate::strategy::Weighted): what the attempt used,
 /// if its weight was an estimate, and what remains.

@@ -1,7 +1,7 @@
 //! The reports of a server about its rate limit.
 
 use super::estimator::seconds;
-use retry_core::policy::RateLimit;
+use retry_core::classify::http::RateLimit;
 use retry_core::time::Timestamp;
 
 /// Few requests remain if their number is below this part of the highest recent number.

@@ -1,6 +1,7 @@
 //! What a limit counts: requests, or their weights.
 
-use retry_core::policy::{RateLimit, Success, Usage};
+use retry_core::classify::http::RateLimit;
+use retry_core::policy::{Success, Usage};
 use std::fmt::Debug;
 
 /// What a [`PacedLimiter`](super::PacedLimiter) counts: [`Requests`] or [`Weights`]. This trait is sealed.
