@@ -3,8 +3,8 @@
 use crate::clocks::{Micros, Steps};
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use crate::waiters::{Crowd, throttle};
+use retry_core::limit::Ready;
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Hedge, Jitter, Observer,
     PatientRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,

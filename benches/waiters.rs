@@ -1,7 +1,7 @@
 //! Operations that wait for one limiter, in virtual time: how often they ask for each send, and what that costs.
 
 use crate::operation::StoreError;
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::time::Timestamp;
 use retry_core::{AdaptiveRetryStrategy, Clock, Failure, RetryDirective, RetryErrorType, RetryStrategy, Success};
 use retry_limits::PacedRetryStrategy;

@@ -6,9 +6,9 @@ pub mod scales;
 pub mod subscribers;
 pub mod timers;
 
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::LazyWaker;
-use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Hedge, RetryError, RetryInfo, RetrySafety,

@@ -5,7 +5,8 @@
 use loom::sync::Arc;
 use loom::thread;
 use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode, ScopedRetryConfig};
-use retry_core::strategy::{Ready, Refund};
+use retry_core::limit::Ready;
+use retry_core::strategy::Refund;
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, ErrorInfo, Failure, Jitter, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken,

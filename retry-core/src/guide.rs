@@ -70,7 +70,7 @@
 //! than 100 ms, because its rate can change at any time, and a wait that was computed at an old rate could be far too
 //! long. Waiting is free: an operation is charged when it gets its permission. If operations were charged when they
 //! start to wait, the balance would fall further and further, and the operations at the end of the queue would starve.
-//! Your own limiter can wake its waiting operations early through a [`LazyWaker`](crate::strategy::LazyWaker).
+//! Your own limiter can wake its waiting operations early through a [`LazyWaker`](crate::limit::LazyWaker).
 //!
 //! # Zero means zero
 //!

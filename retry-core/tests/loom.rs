@@ -16,7 +16,7 @@ mod stop;
 
 use loom::sync::Arc;
 use loom::thread;
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::time::Timestamp;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,

@@ -5,7 +5,8 @@ use crate::script::FromStart;
 use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
 use retry_config::{RetryConfig, RetryMode};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
-use retry_core::strategy::{LongPolling, Ready, Refund, RetryCosts};
+use retry_core::limit::Ready;
+use retry_core::strategy::{LongPolling, Refund, RetryCosts};
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Jitter, RetryError,

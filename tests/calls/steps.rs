@@ -4,8 +4,9 @@ use crate::script::{Error, SAFE, time_was_up};
 use crate::support::timers::{Noted, Sluggish, run, since_start};
 use crate::support::{Attempt, Failed, Recorder, kept, millis, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::observe::NoHedge;
-use retry_core::strategy::{ForeignToken, LazyWaker, LongPolling, Ready};
+use retry_core::strategy::{ForeignToken, LongPolling};
 use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
 use retry_core::{
     Clock, Event, EventKind, Failure, Hedge, Jitter, Observer, RetryError, RetryStrategy, RetryToken,

@@ -2,8 +2,8 @@
 
 use crate::support::{Failed, assert_send, kept, millis, secs};
 use ::retry_core::drive::{Cut, Next, Operation, Settled};
-use retry_core::limit::Ready;
-use retry_core::strategy::{ForeignToken, LazyWaker};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::ManualTimer;
 use retry_core::{
     ChainPolicy, Clock, Event, EventKind, Failure, Hedge, Jitter, Observer, RetryDirective, RetryError, RetryErrorType,

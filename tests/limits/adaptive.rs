@@ -6,7 +6,8 @@ mod queue;
 mod waiters;
 
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
-use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorFault, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,

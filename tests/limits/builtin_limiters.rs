@@ -2,7 +2,8 @@
 //! and clocks that misbehave. Each test runs with the adaptive and with the paced strategy.
 
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
-use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryError, RetryQuota, RetrySafety, RetryStrategy,

@@ -6,7 +6,7 @@ mod window;
 
 use crate::script::Error;
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{Failure, Jitter, RetryStrategy, StandardRetryStrategy, Success};
 use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 

@@ -8,7 +8,8 @@ use model::Model;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::{DelaySource, PatientRetryToken};
 use retry_core::{
     ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryError, RetryStrategy, RetryToken,
     StandardRetryStrategy, Success, TokenBucket,

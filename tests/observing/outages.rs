@@ -3,7 +3,7 @@
 use super::dry_quota::Subscribed;
 use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{
     ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryStrategy, ScopedRetryStrategy,
     StandardRetryStrategy, Success, TokenBucket,

@@ -4,7 +4,8 @@
 
 use crate::millis::{At, at};
 use crate::record::SILENCE;
-use retry_core::strategy::{PatientRetryToken, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::PatientRetryToken;
 use retry_core::{
     Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,
 };

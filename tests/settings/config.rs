@@ -14,7 +14,8 @@ mod text_form;
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use retry_config::{ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
-use retry_core::strategy::{ForeignToken, HintLimit, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::{ForeignToken, HintLimit};
 use retry_core::{
     Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
     StandardRetryStrategy, Success, TokioTimer, retry, retryable,

@@ -2,7 +2,7 @@
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use ::tower::{Layer, ServiceExt, service_fn};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::strategy::{ErasedToken, ForeignToken};
 use retry_core::{
     AttemptContext, Clock, ErasedStrategy, Event, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,

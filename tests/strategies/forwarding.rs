@@ -7,11 +7,10 @@ mod parts;
 use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
 use retry_core::classify::http::RateLimit;
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::policy::Usage;
 use retry_core::quota::QuotaMode;
-use retry_core::strategy::{
-    DelaySource, ForeignToken, LazyWaker, LongPolling, Ready, Scope, StandardRetryToken, StrategyName, Weighted,
-};
+use retry_core::strategy::{DelaySource, ForeignToken, LongPolling, Scope, StandardRetryToken, StrategyName, Weighted};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
     ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,

@@ -17,7 +17,8 @@ mod woken;
 mod wrapped;
 
 use crate::support::{ByHand, Failed, Wakes, millis, secs};
-use retry_core::strategy::{DelaySource, LazyWaker, PatientRetryToken, Ready, RetryCosts};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::{DelaySource, PatientRetryToken, RetryCosts};
 use retry_core::{
     ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryErrorType, RetryStrategy, RetryToken,
     StandardRetryStrategy, Success, TokenBucket,

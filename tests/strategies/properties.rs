@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff};
-use retry_core::strategy::{HintLimit, Ready, Refund, RetryCosts};
+use retry_core::limit::Ready;
+use retry_core::strategy::{HintLimit, Refund, RetryCosts};
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
     RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,

@@ -2,8 +2,9 @@
 
 use crate::support::{ByHand, Failed, Flaky, by_evidence, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
+use retry_core::limit::Ready;
 use retry_core::quota::{EvidenceQuota, NoQuota};
-use retry_core::strategy::{ForeignToken, HintJitter, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
+use retry_core::strategy::{ForeignToken, HintJitter, HintLimit, Refund, RetryCosts, StandardRetrySettings};
 use retry_core::{
     BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
     RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,

@@ -1,9 +1,10 @@
 //! Strategies whose type is chosen at run time.
 
+use crate::limit::{LazyWaker, Ready};
 use crate::policy::{Success, Usage};
 use crate::strategy::{
-    DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
-    Switch, Switched, forward_strategy,
+    DelaySource, Failure, ForeignToken, Operations, RetryError, RetryStrategy, RetryToken, Share, Switch, Switched,
+    forward_strategy,
 };
 use crate::support::{KeptInWait, KeptOutcome};
 use crate::time::{Clock, Timestamp};

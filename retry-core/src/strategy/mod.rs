@@ -30,7 +30,6 @@ mod token;
 mod weighted;
 mod without_retries;
 
-pub use crate::limit::{LazyWaker, Ready};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
@@ -54,6 +53,7 @@ pub use weighted::Weighted;
 pub use without_retries::AnyFuture;
 pub use without_retries::{WithoutRetries, without_retries, without_retries_blocking};
 
+use crate::limit::{LazyWaker, Ready};
 use crate::policy::{Success, Usage};
 use crate::quota::QuotaMode;
 use crate::time::Clock;

@@ -3,7 +3,8 @@
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Mutex, Notify};
 use loom::thread;
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, ErrorInfo, Failure, RetryError, RetryInfo, RetryStrategy, RetryToken, Success, Timer, retry};
 use std::future::{Pending, pending, ready};

@@ -3,7 +3,7 @@
 use super::ByHand;
 use super::early_wake::{Endless, Task};
 use loom::thread;
-use retry_core::strategy::{LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::{
     Clock, ErrorInfo, ExponentialBackoff, Failure, Jitter, PatientRetryStrategy, RetryError, RetryInfo, RetrySafety,
     RetryStrategy, StandardRetryStrategy, Stop, Success, TimedOut, TokenBucket, retry,

@@ -3,8 +3,9 @@
 use crate::millis::{At, at};
 use crate::random::Random;
 use retry_config::RetryConfig;
+use retry_core::limit::Ready;
 use retry_core::quota::EvidenceQuota;
-use retry_core::strategy::{PatientRetryToken, Ready};
+use retry_core::strategy::PatientRetryToken;
 use retry_core::{
     Failure, PatientRetryStrategy, RetryDirective, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,
 };

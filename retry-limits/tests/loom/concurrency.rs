@@ -3,7 +3,8 @@
 use super::task::{Endless, Failed, Task};
 use super::{ByHand, Throttled};
 use loom::thread;
-use retry_core::strategy::{LimitedRetryStrategy, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::{Failure, RetryStrategy, StandardRetryStrategy, Success, retry};
 use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, Pair};
 use std::future::ready;

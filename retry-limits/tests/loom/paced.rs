@@ -3,7 +3,7 @@
 use super::{ByHand, Throttled, count, in_three, shared};
 use loom::sync::Arc;
 use loom::thread;
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{Failure, RetryStrategy, Success};
 use retry_limits::PacedRetryStrategy;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::poll_once;
-use retry_core::limit::LazyWaker;
-use retry_core::strategy::{ForeignToken, Ready, StandardRetryToken};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::{ForeignToken, StandardRetryToken};
 use retry_core::{Clock, Failure, RetryStrategy, Success, retryable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

@@ -1,8 +1,9 @@
 //! What a race leaves behind, and which of its attempts a step is about.
 
 use super::*;
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::policy::Usage;
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, ErrorFault, Event, EventKind, Failure, Observer, RetryDirective, RetryPolicy, RetryStrategy, Success, Timer,

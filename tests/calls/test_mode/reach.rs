@@ -3,8 +3,9 @@
 use crate::script::Error;
 use crate::support::{Failed, Flaky, poll_once, secs};
 use retry_config::{RetryConfig, RetryMode};
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::parts::Shared;
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::test::{begin, is_active};
 use retry_core::time::ManualTimer;
 use retry_core::{

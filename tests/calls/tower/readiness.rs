@@ -3,7 +3,8 @@
 use super::standard;
 use crate::support::{Failed, millis, secs};
 use ::tower::{Layer, Service, ServiceExt};
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, Failure, Hedge, RetryError, RetryQuota, RetryStrategy, RetryToken, Success, Timer, TokioTimer,

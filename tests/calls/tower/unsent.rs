@@ -7,7 +7,8 @@ use ::tower::{Layer, Service, ServiceExt};
 use proptest::prelude::*;
 use proptest::sample::select;
 use retry_config::{RetryConfig, RetryMode};
-use retry_core::strategy::{ErasedStrategy, Ready, Refund, RetryCosts};
+use retry_core::limit::Ready;
+use retry_core::strategy::{ErasedStrategy, Refund, RetryCosts};
 use retry_core::time::Timestamp;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, Event, EventKind, Failure, Jitter, Observer, RetryDirective, RetryErrorType,

@@ -4,8 +4,8 @@ use super::{Outcome, at_start, begin, fill, in_flight, limit, limited_to, succee
 use crate::script::{Error, SAFE};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
-use retry_core::limit::{FailedSend, SendLimiter};
-use retry_core::strategy::{LimitedRetryStrategy, Ready};
+use retry_core::limit::{FailedSend, Ready, SendLimiter};
+use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, Failure, RetryStrategy, StandardRetryStrategy, Success, retry, retry_blocking};
 use retry_limits::{ConcurrencyRetryStrategy, ConcurrencyRetryToken, Pair};

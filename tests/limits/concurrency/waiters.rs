@@ -3,7 +3,7 @@
 use super::{Outcome, RECHECK, at_start, begin, fill, in_flight, limited_to, succeed};
 use crate::script::Error;
 use crate::support::{Wakes, millis, poll_once, secs};
-use retry_core::strategy::{LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::{Event, EventKind, Observer, RetryStrategy, retry, retryable};
 use retry_limits::ConcurrencyRetryStrategy;
 use std::cell::RefCell;

@@ -2,7 +2,7 @@
 
 use super::{at_start, begin, fail, fill, in_flight, limit, limited_to, succeed};
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{ErrorFault, Failure, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy};
 use retry_limits::{ConcurrencyLimiter, ConcurrencyRetryStrategy, Rejections};
 use std::time::Duration;

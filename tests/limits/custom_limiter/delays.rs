@@ -4,7 +4,8 @@ use super::{Outcome, one_slot};
 use crate::script::{Error, SAFE};
 use crate::support::timers::{Noted, run};
 use crate::support::{ByHand, Failed, secs};
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::Timestamp;
 use retry_core::{
     Clock, Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,

@@ -1,8 +1,9 @@
 //! A custom limiter, as a user would write it: a number of requests may be in flight, and the others wait.
 
 use crate::support::secs;
+use retry_core::limit::{LazyWaker, Ready};
 use retry_core::quota::QuotaMode;
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready, StandardRetryToken};
+use retry_core::strategy::{ForeignToken, StandardRetryToken};
 use retry_core::{Clock, Failure, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy, Success};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

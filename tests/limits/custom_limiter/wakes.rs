@@ -3,7 +3,8 @@
 use super::in_flight::{BOUND, InFlight};
 use super::{Form, Operation, Outcome, at_once, never, one_slot, poll_with};
 use crate::support::{Failed, Wakes, millis, poll_once};
-use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::ForeignToken;
 use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
     Clock, Event, EventKind, Failure, Observer, RetryError, RetryStrategy, RetryToken, Success, Timer, TokioTimer,

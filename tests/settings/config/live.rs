@@ -3,7 +3,8 @@
 use super::CLOCK;
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
 use retry_config::{ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
-use retry_core::strategy::{Ready, Refund, RetryCosts};
+use retry_core::limit::Ready;
+use retry_core::strategy::{Refund, RetryCosts};
 use retry_core::test::begin;
 use retry_core::{
     Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,

@@ -3,7 +3,7 @@
 use super::live::mode;
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_config::{ConfiguredStrategy, RetryConfig, RetryMode};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{
     Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokioTimer,
     retry,

@@ -4,8 +4,8 @@ use super::{CLOCK, variables};
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_config::{ConfigError, ConfiguredStrategy, RetryConfig, RetryMode, RetryPreset};
 use retry_core::backoff::LinearBackoff;
+use retry_core::limit::Ready;
 use retry_core::quota::NoQuota;
-use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, PatientRetryStrategy,
     RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,

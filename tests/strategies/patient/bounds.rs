@@ -28,9 +28,9 @@ fn one_more_than_may_wait_is_refused() {
     let mut second = line.joins();
     refused();
     line.clock.advance(secs(16));
-    assert_eq!(line.ask(&mut first), retry_core::strategy::Ready::Stop);
+    assert_eq!(line.ask(&mut first), retry_core::limit::Ready::Stop);
     let mut third = line.joins();
-    assert_eq!(line.ask(&mut second), retry_core::strategy::Ready::Stop);
+    assert_eq!(line.ask(&mut second), retry_core::limit::Ready::Stop);
     assert_eq!((line.sent([&mut third]), line.waiting()), ([false], Some(1)));
 }
 

@@ -1,7 +1,8 @@
 //! Your own strategy whose operations wait for the service, behind an `ErasedStrategy`.
 
 use crate::support::{Failed, millis, secs};
-use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::{DelaySource, ForeignToken};
 use retry_core::{Clock, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, Success, retry};
 use std::future::ready;
 use std::sync::Arc;

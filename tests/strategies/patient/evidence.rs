@@ -2,7 +2,8 @@
 
 use super::{Line, paying, waits, waits_with};
 use crate::support::{Failed, Wakes, millis, secs};
-use retry_core::strategy::{DelaySource, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::DelaySource;
 use retry_core::{Failure, RetryStrategy, RetryToken};
 use std::sync::Arc;
 use std::time::Duration;

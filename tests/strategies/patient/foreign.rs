@@ -2,7 +2,8 @@
 
 use super::Line;
 use crate::support::{ByHand, Failed, kept, secs};
-use retry_core::strategy::{ForeignToken, PatientRetryToken, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::{ForeignToken, PatientRetryToken};
 use retry_core::{
     Failure, Hedge, Jitter, PatientRetryStrategy, RetryError, RetryStrategy, StandardRetryStrategy, Success, retry,
 };

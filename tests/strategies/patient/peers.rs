@@ -2,7 +2,7 @@
 
 use super::{Line, waits};
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::strategy::Ready;
+use retry_core::limit::Ready;
 use retry_core::{Failure, Jitter, PatientRetryStrategy, RetryStrategy, StandardRetryStrategy, Success};
 use std::time::Duration;
 

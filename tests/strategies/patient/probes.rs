@@ -2,7 +2,8 @@
 
 use super::{Line, paying, waits, waits_with};
 use crate::support::{ByHand, Failed, Wakes, millis, secs};
-use retry_core::strategy::{PatientRetryToken, Ready};
+use retry_core::limit::Ready;
+use retry_core::strategy::PatientRetryToken;
 use retry_core::{Failure, PatientRetryStrategy, RetryStrategy, RetryToken};
 use std::sync::Arc;
 use std::time::Duration;

@@ -91,7 +91,7 @@ fn the_number_of_operations_that_wait_and_the_mode_are_known() {
     assert_eq!(line.sent([&mut first]), [true]);
     assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(1), Some(QuotaMode::Waiting)));
     line.clock.advance(secs(60));
-    assert_eq!(line.ask(&mut second), retry_core::strategy::Ready::Stop);
+    assert_eq!(line.ask(&mut second), retry_core::limit::Ready::Stop);
     assert_eq!((line.waiting(), line.strategy.quota_mode()), (Some(0), None));
     assert_eq!(PatientRetryStrategy::new().quota_mode(), Some(QuotaMode::Full));
     assert_ne!(first.delay_source(), DelaySource::Service);

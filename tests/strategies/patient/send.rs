@@ -55,7 +55,7 @@ async fn a_future_of_a_strategy_whose_operations_wait_is_send_if_its_outcome_is(
 #[test]
 fn the_token_of_an_erased_strategy_says_that_and_how_long_its_operation_waits() {
     use crate::support::{ByHand, millis, secs};
-    use retry_core::strategy::Ready;
+    use retry_core::limit::Ready;
     use retry_core::{Failure, RetryStrategy, Success};
 
     let (strategy, clock) = (ErasedStrategy::new(waits()), ByHand::at(secs(1_000)));

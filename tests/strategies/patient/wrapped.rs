@@ -2,7 +2,8 @@
 
 use super::{Waits, waits_with};
 use crate::support::{Failed, secs};
-use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, PatientRetryToken, Ready};
+use retry_core::limit::{LazyWaker, Ready};
+use retry_core::strategy::{DelaySource, ForeignToken, PatientRetryToken};
 use retry_core::{Clock, Failure, RetryError, RetryStrategy, RetryToken, Success, retry};
 use std::cell::Cell;
 use std::future::ready;
