@@ -9,6 +9,7 @@ mod call;
 mod context;
 pub mod drive;
 mod driver;
+mod evaluate;
 mod events;
 pub(crate) mod explored;
 #[cfg(feature = "hedges")]
@@ -31,7 +32,6 @@ mod textual;
 mod time_limits;
 mod timed_attempt;
 mod unheard;
-mod unknown;
 mod wait;
 mod warned;
 

@@ -14,19 +14,19 @@
 
 mod chain;
 mod directive;
+mod error_text;
 mod no_answer;
 mod standard;
-mod unknown;
 mod usage;
 
 pub use chain::{ChainPolicy, WholeFirst};
 pub use directive::{RetryDirective, RetryErrorType, Success};
+use error_text::text_of;
+pub(crate) use error_text::text_of_borrowed;
 #[doc(hidden)]
 pub use no_answer::{NoAnswer, Unanswered};
 pub use standard::StandardRetryPolicy;
 pub(crate) use standard::of_timed_out;
-use unknown::text_of;
-pub(crate) use unknown::text_of_borrowed;
 pub use usage::Usage;
 
 use std::error::Error;

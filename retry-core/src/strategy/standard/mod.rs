@@ -1,6 +1,7 @@
 //! The standard strategy: a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 
 mod costs;
+mod hint_delay;
 mod hint_jitter;
 mod hint_limit;
 mod parts;
@@ -8,9 +9,9 @@ mod settings;
 mod token;
 
 pub use costs::{Refund, RetryCosts};
+pub(crate) use hint_delay::hinted_wait;
 pub use hint_jitter::HintJitter;
 pub use hint_limit::HintLimit;
-pub(crate) use hint_limit::hinted_wait;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
 

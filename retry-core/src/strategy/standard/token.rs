@@ -1,6 +1,6 @@
 //! The tokens of the standard strategy, and the rules by which it issues and refuses them.
 
-use super::hint_limit::{delay_with_hint, hinted_wait, with_jitter};
+use super::hint_delay::{delay_with_hint, hinted_wait, with_jitter};
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::{BackoffContext, BackoffStrategy};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
