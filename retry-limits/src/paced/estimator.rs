@@ -7,16 +7,16 @@ mod start;
 #[cfg(test)]
 mod tests;
 mod text;
-mod told;
 mod tuning;
+mod user_rates;
 
 pub(super) use noise::Doubt;
 use noise::Noise;
 use recent::Recent;
 use retry_core::time::Timestamp;
 use std::time::Duration;
-pub(super) use told::Told;
 use tuning::Tuning;
+pub(super) use user_rates::UserRates;
 
 /// The weight of the former estimate, as a number of accepted requests.
 const INERTIA: f64 = 4.0;
@@ -102,7 +102,7 @@ const LOWEST: f64 = 0.2;
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
     tuning: &'static Tuning,
-    told: Told,
+    user_rates: UserRates,
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
@@ -153,7 +153,7 @@ impl GoodputEstimator {
         if self.recent.add(now, requests) && self.phase == Phase::Ramp {
             self.estimate = self.estimate.max(self.recent.rate(now));
         }
-        self.told.narrow(requests);
+        self.user_rates.narrow(requests);
         if self.noise.rejected > 0.0 {
             self.noise.accept(requests, self.is_looking(now));
         }
@@ -356,7 +356,7 @@ impl GoodputEstimator {
         }
         self.accepted = scaled(self.accepted, factor);
         self.recent.rescale(factor);
-        self.told.rescale(factor);
+        self.user_rates.rescale(factor);
     }
 
     /// Continues from an earlier time, because the clock was set back by this much. A ramp keeps its age, which decides its rate, and by

@@ -2,7 +2,7 @@
 
 use super::answered::Answered;
 use super::closings::Closings;
-use super::estimator::{Doubt, Told};
+use super::estimator::{Doubt, UserRates};
 use super::fallen::Fallen;
 use super::hold::Hold;
 use super::hurry::Hurry;
@@ -90,8 +90,8 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Begins another limit, with another estimator and the user's rates. Rejections of requests that were sent before are ignored.
-    pub(super) fn restart(&mut self, mut estimator: GoodputEstimator, told: Told, now: Timestamp) {
-        estimator.tell(told.in_unit(self.scale.unit()));
+    pub(super) fn restart(&mut self, mut estimator: GoodputEstimator, user_rates: UserRates, now: Timestamp) {
+        estimator.set_user_rates(user_rates.in_unit(self.scale.unit()));
         let (answers, rejections, latest, scale) = (self.answers, next(self.rejections), self.latest, self.scale);
         *self = Self { answers, rejections, latest, scale, ..Self::new(&estimator, now) };
     }
@@ -99,7 +99,7 @@ impl<U: Unit> Pace<U> {
     /// Records that an operation joined others that wait for this many sends.
     pub(super) fn meet_queue(&mut self, sends: f64) {
         if self.is_unlimited() {
-            self.hurry.meet_queue(self.filled, sends / self.estimator.told().first());
+            self.hurry.meet_queue(self.filled, sends / self.estimator.user_rates().first());
         }
     }
 
@@ -152,9 +152,9 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Sets the user's rates.
-    pub(super) fn tell(&mut self, now: Timestamp, told: Told) {
+    pub(super) fn set_user_rates(&mut self, now: Timestamp, user_rates: UserRates) {
         self.refill(now);
-        self.estimator.tell(told.in_unit(self.scale.unit()));
+        self.estimator.set_user_rates(user_rates.in_unit(self.scale.unit()));
         self.rate = self.rate_at(now);
         self.sends = self.saved(self.sends);
     }

@@ -153,7 +153,7 @@ impl<U: Unit> Pacer<U> {
     ) -> (&'a mut Pace<U>, Timestamp) {
         let (pace, now) = queue_from(queue, now).limit_at(now);
         if !self.is_pacing() {
-            pace.restart(estimator(now), settings.told(), now);
+            pace.restart(estimator(now), settings.user_rates(), now);
             self.enter(Phase::Pacing);
         }
         self.drain(pace, now);
@@ -168,14 +168,14 @@ impl<U: Unit> Pacer<U> {
         if self.is_in(Phase::Idle) || !is_pacing && settings.max_rate.is_none() {
             return;
         }
-        let told = settings.told();
+        let user_rates = settings.user_rates();
         // Otherwise the clock does not matter. It may differ from the clock of the operations.
-        if is_pacing && queue.as_ref().is_none_or(|queue| queue.limit().estimator.told().is_same(&told)) {
+        if is_pacing && queue.as_ref().is_none_or(|queue| queue.limit().estimator.user_rates().is_same(&user_rates)) {
             return;
         }
         let (pace, now) = self.limit(&mut queue, now, settings, GoodputEstimator::new);
-        let had_limit = pace.estimator.told().has_limit();
-        pace.tell(now, told);
+        let had_limit = pace.estimator.user_rates().has_limit();
+        pace.set_user_rates(now, user_rates);
         if had_limit {
             self.end(queue.as_ref(), settings);
         }

@@ -1,6 +1,6 @@
 //! The settings of a paced limiter, as one value.
 
-use super::estimator::Told;
+use super::estimator::UserRates;
 use crate::rejections::Rejections;
 use crate::throttled::MAX_THROTTLED_TIME;
 use std::time::Duration;
@@ -108,13 +108,13 @@ impl PacedSettings {
     }
 
     /// Returns the user's rates for an estimator. Without the ramp, and with a limit and its burst, it begins at the limit.
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn user_rates(&self) -> UserRates {
         let first = match (self.has_ramp, self.initial_rate) {
             (true, None) if self.burst > 1 => self.max_rate,
             (true, initial_rate) => initial_rate,
             (false, _) => self.max_rate,
         };
-        Told::new(first.map(SendRate::get), self.max_rate.map(SendRate::get), self.burst)
+        UserRates::new(first.map(SendRate::get), self.max_rate.map(SendRate::get), self.burst)
     }
 }
 

@@ -30,7 +30,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Makes the operation hold the token of this attempt, if there are two.
-    pub(super) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
+    pub(super) fn hold_token_of(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
         if let Some(other) = other
             && other.held != lane
         {

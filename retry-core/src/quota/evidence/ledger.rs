@@ -163,7 +163,7 @@ impl Ledger {
         self.is_short.store(0, Ordering::Relaxed);
         let is_first = self.exchange(Word::SETTLED, Word::BEGUN).is_ok();
         // If peers are set meanwhile, either they see the burst, or this thread sees them.
-        self.heed_peers();
+        self.mark_peers();
         is_first
     }
 
@@ -284,14 +284,14 @@ impl Ledger {
         let peers = Peers { known, surplus: surplus.max(0), reported: self.account().missing, at: now };
         rare.peers = Some(peers).filter(|_| known != QuotaKnowledge::default());
         self.has_peers.store(rare.peers.is_some().into(), Ordering::Relaxed);
-        self.heed_peers();
+        self.mark_peers();
     }
 
     /// Makes the next failure consult the knowledge of the peers, if there are any.
-    fn heed_peers(&self) {
+    fn mark_peers(&self) {
         if self.has_peers() {
-            let heeding = |bits| Some(Word(bits).with_peers().0);
-            _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, heeding);
+            let marked = |bits| Some(Word(bits).with_peers().0);
+            _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, marked);
         }
     }
 
@@ -317,11 +317,12 @@ impl Ledger {
                 Err(changed) => word = changed,
             }
         }
-        self.recover_otherwise(word, is_first);
+        self.recover_slow(word, is_first);
     }
 
+    /// Records a success in a word that is not plain.
     #[inline(never)]
-    fn recover_otherwise(&self, mut word: Word, is_first: bool) {
+    fn recover_slow(&self, mut word: Word, is_first: bool) {
         while !word.is_settled() {
             let after = word.succeeded(is_first);
             match self.exchange(word, after) {

@@ -21,7 +21,7 @@ impl GoodputEstimator {
     /// Returns the rate at which to send now, in sends per second.
     #[inline]
     pub fn rate(&self, now: Timestamp) -> f64 {
-        let rate = self.told.capped(self.rate_of_phase(now));
+        let rate = self.user_rates.capped(self.rate_of_phase(now));
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
         let cut = self.tuning.cut * self.estimate;
         let probes = PROBES.min(PROBES_IN_ALL / seconds(self.rejected_since, now));
@@ -52,7 +52,7 @@ impl GoodputEstimator {
     #[cold]
     fn rate_of_ramp(&self, elapsed: f64, accepted: f64) -> f64 {
         let (doubles, lead) = self.tuning.ramp;
-        let first = self.told.first;
+        let first = self.user_rates.first;
         let mut most = (lead * accepted).max(first);
         if self.tuning.keeps {
             // Of a quarter that is over, the requests may not have been added yet.

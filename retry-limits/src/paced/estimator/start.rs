@@ -2,7 +2,7 @@
 
 use super::noise::Noise;
 use super::recent::Recent;
-use super::{GoodputEstimator, LOWEST, Phase, Told, Tuning};
+use super::{GoodputEstimator, LOWEST, Phase, Tuning, UserRates};
 use retry_core::time::Timestamp;
 
 impl GoodputEstimator {
@@ -42,7 +42,7 @@ impl GoodputEstimator {
     const fn with(tuning: &'static Tuning, now: Timestamp) -> Self {
         Self {
             tuning,
-            told: Told::NOTHING,
+            user_rates: UserRates::NOTHING,
             phase: Phase::Ramp,
             since: now,
             aged: 0.0,

@@ -3,7 +3,7 @@
 use super::noise::Noise;
 use super::recent::{KEPT, Recent};
 use super::tuning::Tuning;
-use super::{GoodputEstimator, LOWEST, Phase, Told};
+use super::{GoodputEstimator, LOWEST, Phase, UserRates};
 use retry_core::InvalidSetting;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Display, Formatter};
@@ -108,7 +108,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let noise = Noise { sum, accepted: looked, rejected, is_hit, streak };
     Some(GoodputEstimator {
         tuning,
-        told: Told::NOTHING,
+        user_rates: UserRates::NOTHING,
         phase,
         since,
         aged: 0.0,

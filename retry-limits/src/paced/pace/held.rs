@@ -20,7 +20,7 @@ impl<U: Unit> Pace<U> {
 
     /// Returns the shortest time between two sends at the highest rate that the user allows.
     fn probe_interval(&self) -> Duration {
-        self.estimator.told().time_for(self.one())
+        self.estimator.user_rates().time_for(self.one())
     }
 
     /// Passes the time of a hold, in which only probes become available.

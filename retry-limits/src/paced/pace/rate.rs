@@ -17,11 +17,11 @@ impl<U: Unit> Pace<U> {
     }
 
     pub(super) fn rate_at(&self, now: Timestamp) -> f64 {
-        let told = self.estimator.told();
+        let user_rates = self.estimator.user_rates();
         match (self.imposed, self.hurry.factor()) {
-            (Some(rate), _) => told.capped(rate),
+            (Some(rate), _) => user_rates.capped(rate),
             (None, Some(factor)) if self.is_unlimited() => {
-                told.capped(factor * told.first()).max(self.estimator.rate(now))
+                user_rates.capped(factor * user_rates.first()).max(self.estimator.rate(now))
             }
             (None, _) if self.closings.is_none() => self.estimator.rate(now),
             (None, _) => self.rate_after_closings(now),
@@ -33,7 +33,7 @@ impl<U: Unit> Pace<U> {
         let mut rate = self.estimator.rate(now);
         if self.estimator.is_closed() {
             let probes = self.closings.probes(self.estimator.rejected_since(), now);
-            rate = rate.max(self.estimator.told().capped(probes));
+            rate = rate.max(self.estimator.user_rates().capped(probes));
         }
         rate.min(self.closings.cap(now))
     }
@@ -41,11 +41,11 @@ impl<U: Unit> Pace<U> {
     /// Returns the time in which this many sends become available at the highest rate that is likely, or zero if that is not known:
     /// while a limit is searched. The wait that a server asks for is not included, because a probe can end it.
     pub(in crate::paced) fn wait_at_best_for(&self, sends: f64) -> Duration {
-        let told = self.estimator.told();
+        let user_rates = self.estimator.user_rates();
         let best = match (self.imposed, self.estimator.tracked()) {
             (Some(_), _) => self.rate,
-            (None, Some(estimate)) => told.capped(self.rate.max(estimate.min(self.closings.cap(self.filled)))),
-            (None, None) => told.capped(f64::INFINITY),
+            (None, Some(estimate)) => user_rates.capped(self.rate.max(estimate.min(self.closings.cap(self.filled)))),
+            (None, None) => user_rates.capped(f64::INFINITY),
         };
         let missing = sends - self.sends;
         if missing <= 0.0 || best.is_infinite() { Duration::ZERO } else { time_for(missing, best) }

@@ -59,7 +59,7 @@ impl<U: Unit> Pace<U> {
             self.refill(now);
             self.answers.rejected += 1;
             // The server's burst is used up.
-            if self.estimator.told().burst() > 1 {
+            if self.estimator.user_rates().burst() > 1 {
                 self.sends = 0.0;
             }
             self.hold.reject(now);
@@ -87,12 +87,12 @@ impl<U: Unit> Pace<U> {
     /// first one with an external rate, because there was no ramp, and one in a ramp that is shut out. With a limit that the user sets,
     /// the space between sends grows first.
     fn cut(&mut self, now: Timestamp, holds: bool, doubt: Doubt) -> bool {
-        let is_shut_out = !self.estimator.told().has_limit() && self.answered.is_shut_out();
+        let is_shut_out = !self.estimator.user_rates().has_limit() && self.answered.is_shut_out();
         let is_first = self.estimator.estimate().is_none();
         let is_certain = holds || is_first && (self.imposed.is_some() || is_shut_out);
         // A client that sends less than its rate learns nothing from a few rejections.
         let learns = doubt == Doubt::None && self.is_limited(now);
-        let is_uneven = is_first && learns && !self.estimator.told().has_limit() && self.answered.is_uneven();
+        let is_uneven = is_first && learns && !self.estimator.user_rates().has_limit() && self.answered.is_uneven();
         if is_certain {
             self.estimator.reject(now);
         } else if is_uneven {

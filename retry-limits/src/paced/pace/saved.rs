@@ -15,7 +15,7 @@ impl<U: Unit> Pace<U> {
     /// Returns how many unused sends are saved up.
     #[inline]
     pub(super) fn saved(&self, sends: f64) -> f64 {
-        if self.estimator.told().has_limit() {
+        if self.estimator.user_rates().has_limit() {
             self.barely_saved(sends)
         } else {
             sends.min((UNUSED * self.rate).max(self.one()))
@@ -43,11 +43,11 @@ impl<U: Unit> Pace<U> {
 
     /// Returns the sends that may be made at once, of the burst that the user sets, or 0 if a lower limit was learned.
     fn burst(&self) -> f64 {
-        let told = self.estimator.told();
-        if told.burst() <= 1 || !self.is_unlimited() {
+        let user_rates = self.estimator.user_rates();
+        if user_rates.burst() <= 1 || !self.is_unlimited() {
             return 0.0;
         }
-        let burst = self.scale.sends(told.burst());
+        let burst = self.scale.sends(user_rates.burst());
         burst - (KEPT_BACK * burst).max(self.scale.sends(1))
     }
 

@@ -1,7 +1,7 @@
 //! The arithmetic of a limit, step by step: what came in before a change, holds, weights, and a clock that is set back.
 
 use super::super::unit::{Requests, Unit, Weights};
-use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, Told};
+use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, UserRates};
 use crate::throttled::Throttled;
 use std::cell::Cell;
 use std::time::Duration;
@@ -23,9 +23,9 @@ fn imposed<U: Unit>(rate: f64) -> Pace<U> {
 }
 
 /// Returns a limit that the user set, at 100 sends per second.
-fn told() -> Pace<Requests> {
+fn limited_pace() -> Pace<Requests> {
     let mut estimator = GoodputEstimator::new(at(0));
-    estimator.tell(Told::new(None, Some(103.0), 1));
+    estimator.set_user_rates(UserRates::new(None, Some(103.0), 1));
     Pace::new(&estimator, at(0))
 }
 
@@ -47,10 +47,10 @@ fn what_came_in_before_a_change_came_in_at_the_rate_before_it() {
     let changes: [Change; 3] = [
         |pace| _ = pace.reject(millis(5), Some(pace.rejections), true),
         |pace| pace.report(millis(5), Some(pace.rejections), RateLimit::new(100)),
-        |pace| pace.tell(millis(5), Told::new(None, Some(51.5), 1)),
+        |pace| pace.set_user_rates(millis(5), UserRates::new(None, Some(51.5), 1)),
     ];
     for change in changes {
-        let mut pace = told();
+        let mut pace = limited_pace();
         assert_close(pace.rate(), 100.0);
         pace.report(at(0), None, RateLimit::new(900));
         change(&mut pace);
@@ -64,7 +64,7 @@ fn unused_sends_of_a_twentieth_of_a_second_are_saved_and_one_with_a_limit_that_t
     let mut pace = imposed::<Requests>(100.0);
     pace.refill(millis(10_000));
     assert_close(pace.sends, 5.0);
-    pace.tell(millis(10_000), Told::new(None, Some(206.0), 1));
+    pace.set_user_rates(millis(10_000), UserRates::new(None, Some(206.0), 1));
     assert_close(pace.sends, 1.0);
 }
 

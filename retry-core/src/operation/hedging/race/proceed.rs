@@ -38,14 +38,14 @@ where
     ) -> Option<End<F::Output>> {
         let directive = match happened {
             Happened::Ended(lane) => {
-                self.turn_to(form, lane);
+                self.switch_to(form, lane);
                 form.parts().1.limits.note_cut(false);
                 let directive = form.evaluate(self.outcome.as_ref()?);
                 Some(self.ended(form, directive)?)
             }
             Happened::Unrecovered => None,
             Happened::Cut(lane, cut) => {
-                self.turn_to(form, lane);
+                self.switch_to(form, lane);
                 form.parts().1.limits.note_cut(L::is_of_attempt(cut));
                 match form.cut(cut, last)? {
                     ControlFlow::Continue(outcome) => {
@@ -129,13 +129,13 @@ where
 
     /// Makes the operation deal with this attempt.
     #[inline]
-    fn turn_to<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
+    fn switch_to<S: RetryStrategy<Token = K>, T: Timer<Sleep = D>, L: RunningLimits, O: OptionalObserver>(
         &mut self,
         form: &mut impl Form<S, T, L, O, F::Output>,
         lane: Lane,
     ) {
         self.lane = lane;
-        form.parts().1.turn_to(lane, &mut self.other);
+        form.parts().1.hold_token_of(lane, &mut self.other);
     }
 
     /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
@@ -216,10 +216,10 @@ where
         succeeded: bool,
     ) {
         let (call, operation) = form.parts();
-        operation.turn_to(Lane::Hedge, &mut self.other);
+        operation.hold_token_of(Lane::Hedge, &mut self.other);
         let hedge = self.is_hedge().then(|| operation.attempts());
         if succeeded {
-            operation.turn_to(self.lane, &mut self.other);
+            operation.hold_token_of(self.lane, &mut self.other);
         }
         self.due.set(None);
         self.first.stop();

@@ -17,7 +17,7 @@ const NARROWER: f64 = 0.0006;
 
 /// The rates that are known before the first answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::paced) struct Told {
+pub(in crate::paced) struct UserRates {
     /// The rate at which the ramp begins, in sends per second.
     pub(super) first: f64,
     /// The limit, in sends per second or as a sum of weights per second, or infinity.
@@ -33,7 +33,7 @@ pub(in crate::paced) struct Told {
     cap: f64,
 }
 
-impl Told {
+impl UserRates {
     pub(super) const NOTHING: Self = Self::with(FIRST_RATE, f64::INFINITY, 1);
 
     /// Creates a first rate, a limit, in sends per second, and its burst, which has no effect without a limit.
@@ -120,18 +120,18 @@ impl Told {
 
 impl GoodputEstimator {
     /// Sets the user's rates.
-    pub(in crate::paced) const fn tell(&mut self, told: Told) {
-        self.told = told;
+    pub(in crate::paced) const fn set_user_rates(&mut self, user_rates: UserRates) {
+        self.user_rates = user_rates;
     }
 
     /// Returns the user's rates.
-    pub(in crate::paced) const fn told(&self) -> &Told {
-        &self.told
+    pub(in crate::paced) const fn user_rates(&self) -> &UserRates {
+        &self.user_rates
     }
 
     /// Handles a rejection at the limit that is known, if the sends can be spaced wider. Returns whether they were.
     pub(super) fn widen(&mut self, now: Timestamp) -> bool {
         let rate = self.rate_of_phase(now);
-        self.told.capped(rate) < rate && self.told.widen()
+        self.user_rates.capped(rate) < rate && self.user_rates.widen()
     }
 }
