@@ -1,6 +1,6 @@
 //! The future of one request, which drives its operation.
 
-use super::{HooksOf, OnEnd, OnRetry, RequestsOf, TimeOf};
+use super::{Hooks, OnEnd, OnRetry, RequestsOf, TimeOf};
 use retry_core::drive::{Cut, Due, Ended, Operation, OperationBuilder, Outcome, Running, Settled, TimeLeft, Wait};
 use retry_core::retry::OptionalObserver;
 use retry_core::{Event, RetryPolicy, RetryStrategy, Timer};
@@ -173,7 +173,7 @@ where
             }
             if let Some(outcome) = outcome.kept() {
                 if let Some(event) = failure
-                    && requests.hooks().on_retry().on_retry(&outcome, &event).is_break()
+                    && requests.hooks().on_retry.on_retry(&outcome, &event).is_break()
                 {
                     conclude(requests.hooks(), &outcome, None, operation.give_up());
                     return Poll::Ready(Some(outcome));
@@ -191,7 +191,7 @@ where
 /// Returns the outcome of a request whose time is over.
 fn out_of_time<R, T: TimeOf<R>>(
     operation: &mut Operation<impl RetryStrategy, impl Timer, impl OptionalObserver>,
-    hooks: &impl HooksOf<R>,
+    hooks: &Hooks<impl OnRetry<R>, impl OnEnd<R>>,
     last: &mut Option<R>,
     ended: Ended,
 ) -> Option<R> {
@@ -201,12 +201,12 @@ fn out_of_time<R, T: TimeOf<R>>(
 }
 
 /// Calls the hooks at the end of a request.
-fn conclude<R>(hooks: &impl HooksOf<R>, outcome: &R, failure: Option<Event>, ended: Ended) {
+fn conclude<R>(hooks: &Hooks<impl OnRetry<R>, impl OnEnd<R>>, outcome: &R, failure: Option<Event>, ended: Ended) {
     if let Some(event) = failure {
         // There is nothing left to end.
-        let _ended = hooks.on_retry().on_retry(outcome, &event);
+        let _ended = hooks.on_retry.on_retry(outcome, &event);
     }
-    hooks.on_end().on_end(|| ended.report(outcome));
+    hooks.on_end.on_end(|| ended.report(outcome));
 }
 
 /// Sends one attempt after the other: polls the service until it is ready, calls it, and polls the response.

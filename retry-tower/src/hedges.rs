@@ -2,7 +2,7 @@
 
 use super::choice::{With, sealed};
 use super::service::for_hooks;
-use super::{HooksOf, NextRequest, OnEnd, OnRetry, PolicyOf, RequestsOf, RetryLayer, RetryService, StrategyOf, TimeOf};
+use super::{NextRequest, OnEnd, OnRetry, PolicyOf, RequestsOf, RetryLayer, RetryService, StrategyOf, TimeOf};
 use retry_core::drive::HedgedAttempts;
 use retry_core::observe::NoHedge;
 use retry_core::retry::OptionalObserver;
@@ -144,7 +144,7 @@ where
                 let requests = self.retries.settings.requests.clone();
                 let service = self.retries.take_ready();
                 Box::pin(async move {
-                    let operation = for_hooks::<R::Hooks, _, _, _, _>(operation);
+                    let operation = for_hooks::<R::OnRetry, R::OnEnd, _, _, _, _>(operation);
                     // A race tells its attempts only then of failures, after which the next request is changed.
                     let operation = if R::Next::IS_SET { operation.with_failures() } else { operation };
                     // Before the service is cloned, which may panic.
@@ -153,7 +153,7 @@ where
                     let mut attempts =
                         RequestAttempts::<_, _, _, _, T>::new(service, request, (policy, requests), &is_sent);
                     let (outcome, ended) = operation.race(hedge, &mut attempts).await;
-                    attempts.requests.hooks().on_end().on_end(|| ended.report(&outcome));
+                    attempts.requests.hooks().on_end.on_end(|| ended.report(&outcome));
                     outcome
                 })
             }
@@ -310,7 +310,7 @@ where
     }
 
     fn on_retry(&mut self, outcome: &Self::Outcome, event: &Event) -> ControlFlow<()> {
-        self.requests.hooks().on_retry().on_retry(outcome, event)?;
+        self.requests.hooks().on_retry.on_retry(outcome, event)?;
         if event.kind.reason().is_none()
             && let Some(request) = &mut self.next
         {

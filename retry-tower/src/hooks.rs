@@ -73,37 +73,3 @@ impl<Out, F: Fn(&Report<&Out>)> OnEnd<Out> for With<F> {
         (self.0)(&report());
     }
 }
-
-/// The hooks of requests whose outcomes are of type `Out`: [`Hooks`]. This trait is sealed.
-pub trait HooksOf<Out>: sealed::Sealed {
-    /// The function that is called after each failure.
-    #[doc(hidden)]
-    type OnRetry: OnRetry<Out>;
-
-    /// The function that is called at the end.
-    #[doc(hidden)]
-    type OnEnd: OnEnd<Out>;
-
-    /// Returns the function that is called after each failure.
-    #[doc(hidden)]
-    fn on_retry(&self) -> &Self::OnRetry;
-
-    /// Returns the function that is called at the end.
-    #[doc(hidden)]
-    fn on_end(&self) -> &Self::OnEnd;
-}
-
-impl<F, E> sealed::Sealed for Hooks<F, E> {}
-
-impl<Out, F: OnRetry<Out>, E: OnEnd<Out>> HooksOf<Out> for Hooks<F, E> {
-    type OnRetry = F;
-    type OnEnd = E;
-
-    fn on_retry(&self) -> &F {
-        &self.on_retry
-    }
-
-    fn on_end(&self) -> &E {
-        &self.on_end
-    }
-}

@@ -141,7 +141,7 @@ pub use future::ResponseFuture;
 pub use handle::IntoHandle;
 #[cfg(feature = "hedges")]
 pub use hedges::{HedgeOf, HedgedFuture, HedgedLayer, HedgedService, SameHedge};
-pub use hooks::{Hooks, HooksOf, OnEnd, OnRetry};
+pub use hooks::{Hooks, OnEnd, OnRetry};
 pub use layer::RetryLayer;
 pub use policy::PolicyOf;
 pub use request::{ChangeRequest, CloneRequest, NextRequest, Requests, RequestsOf};

@@ -1,7 +1,7 @@
 //! Ways to clone a request, so that it can be sent again, and to change the request of each attempt.
 
 use super::choice::{Same, With, sealed};
-use super::{Hooks, HooksOf};
+use super::{Hooks, OnEnd, OnRetry};
 use retry_core::AttemptContext;
 
 /// A way to clone requests of type `R`: [`Same`] or [`With`]. This trait is sealed.
@@ -144,28 +144,34 @@ pub trait RequestsOf<R, Out>: sealed::Sealed {
     #[doc(hidden)]
     fn next_request(&self, request: &mut R, outcome: &Out);
 
-    /// The hooks.
+    /// The function that is called after each failure.
     #[doc(hidden)]
-    type Hooks: HooksOf<Out>;
+    type OnRetry: OnRetry<Out>;
 
-    /// Returns the hooks.
+    /// The function that is called at the end.
     #[doc(hidden)]
-    fn hooks(&self) -> &Self::Hooks;
+    type OnEnd: OnEnd<Out>;
+
+    /// Returns the functions that are called with outcomes.
+    #[doc(hidden)]
+    fn hooks(&self) -> &Hooks<Self::OnRetry, Self::OnEnd>;
 }
 
 impl<C, A, N, H> sealed::Sealed for Requests<C, A, N, H> {}
 
-impl<R, Out, C, A, N, H> RequestsOf<R, Out> for Requests<C, A, N, H>
+impl<R, Out, C, A, N, F, E> RequestsOf<R, Out> for Requests<C, A, N, Hooks<F, E>>
 where
     C: CloneRequest<R>,
     A: ChangeRequest<R>,
     N: NextRequest<R, Out>,
-    H: HooksOf<Out>,
+    F: OnRetry<Out>,
+    E: OnEnd<Out>,
 {
     type Next = N;
-    type Hooks = H;
+    type OnRetry = F;
+    type OnEnd = E;
 
-    fn hooks(&self) -> &H {
+    fn hooks(&self) -> &Hooks<F, E> {
         &self.hooks
     }
 

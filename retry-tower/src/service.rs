@@ -1,6 +1,6 @@
 //! The service that a layer makes.
 
-use super::{HooksOf, OnEnd, OnRetry, PolicyOf, RequestsOf, ResponseFuture, Settings, StrategyOf, TimeOf};
+use super::{OnEnd, OnRetry, PolicyOf, RequestsOf, ResponseFuture, Settings, StrategyOf, TimeOf};
 use retry_core::drive::OperationBuilder;
 use retry_core::retry::OptionalObserver;
 use std::mem;
@@ -48,15 +48,15 @@ where
     fn call(&mut self, request: Req) -> Self::Future {
         let (policy, operation) = self.settings.of_request(&request);
         let requests = self.settings.requests.clone();
-        let operation = for_hooks::<R::Hooks, _, _, _, _>(operation);
+        let operation = for_hooks::<R::OnRetry, R::OnEnd, _, _, _, _>(operation);
         ResponseFuture::new(self.take_ready(), request, (policy, requests), operation)
     }
 }
 
 /// Lets an operation read the time, and keep failures, only for hooks.
-pub(super) fn for_hooks<H: HooksOf<Out>, Out, S, C, O>(
+pub(super) fn for_hooks<F: OnRetry<Out>, E: OnEnd<Out>, Out, S, C, O>(
     operation: OperationBuilder<S, C, O>,
 ) -> OperationBuilder<S, C, O> {
-    let operation = if H::OnEnd::IS_SET { operation } else { operation.without_elapsed() };
-    if H::OnRetry::IS_SET { operation.with_failures() } else { operation }
+    let operation = if E::IS_SET { operation } else { operation.without_elapsed() };
+    if F::IS_SET { operation.with_failures() } else { operation }
 }
