@@ -182,23 +182,7 @@ impl<R> fmt::Debug for HedgedFuture<R> {
 
 /// The hedges of requests of type `Req`: [`SameHedge`] or [`With`]. This trait is sealed.
 ///
-/// ```
-/// use retry_tower::RetryLayer;
-/// use retry_core::{Hedge, PatientRetryStrategy};
-///
-/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
-/// static READS: Hedge = Hedge::p95();
-/// static SCANS: Hedge = Hedge::p95();
-///
-/// // The same hedge for all requests.
-/// let layer = RetryLayer::new(&API).idempotent(true).hedge(&READS);
-/// # let _ = layer;
-/// // A hedge by the request, which is a path here.
-/// let layer = RetryLayer::new(&API)
-///     .idempotent(true)
-///     .hedge_with(|path: &&str| Some(if *path == "/scan" { &SCANS } else { &READS }));
-/// # let _ = layer;
-/// ```
+/// See [`RetryLayer::hedge_with`](super::RetryLayer::hedge_with).
 pub trait HedgeOf<Req>: sealed::Sealed {
     /// Returns the hedge of this request, if it has one.
     #[doc(hidden)]

@@ -41,18 +41,7 @@ impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for With<F> {
 
 /// A way to change the requests of attempts, of type `R`: [`Same`] or [`With`]. This trait is sealed.
 ///
-/// ```
-/// use retry_tower::RetryLayer;
-/// use retry_core::PatientRetryStrategy;
-///
-/// static API: PatientRetryStrategy = PatientRetryStrategy::new();
-///
-/// // Each request ends with the number of its attempt.
-/// let layer = RetryLayer::new(&API).before_attempt(|request: &mut String, context| {
-///     request.push_str(&context.attempt().to_string());
-/// });
-/// # let _ = layer;
-/// ```
+/// See [`RetryLayer::before_attempt`](super::RetryLayer::before_attempt).
 pub trait ChangeRequest<R>: sealed::Sealed {
     /// Changes the request of an attempt, whose context the function returns.
     #[doc(hidden)]
@@ -71,27 +60,7 @@ impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for With<F> {
 
 /// A way to make the next request of type `R` from an outcome of type `Out`: [`Same`] or [`With`]. This trait is sealed.
 ///
-/// ```
-/// use retry_tower::RetryLayer;
-/// use retry_core::PatientRetryStrategy;
-///
-/// /// Which entries of a batch were refused.
-/// struct Answer {
-///     refused: Vec<String>,
-/// }
-///
-/// static TABLE: PatientRetryStrategy = PatientRetryStrategy::new();
-///
-/// fn only_refused<E>(batch: &mut Vec<String>, outcome: &Result<Answer, E>) {
-///     if let Ok(answer) = outcome {
-///         batch.clone_from(&answer.refused);
-///     }
-/// }
-///
-/// # type Error = ();
-/// let layer = RetryLayer::new(&TABLE).next_request(only_refused::<Error>);
-/// # let _ = layer;
-/// ```
+/// See [`RetryLayer::next_request`](super::RetryLayer::next_request).
 pub trait NextRequest<R, Out>: sealed::Sealed {
     /// Whether there is a function.
     #[doc(hidden)]
