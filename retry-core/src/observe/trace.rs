@@ -118,55 +118,62 @@ mod with_tracing {
 
     /// Emits an event with a level that is only known at run time, which [`tracing::event!`] doesn't support.
     macro_rules! event {
-        ($level:expr, $name:literal, $($fields:tt)*) => {
+        ($level:expr, $name:literal, $source:ident, $($fields:tt)*) => {
             match $level {
-                Level::Trace => tracing::event!(name: $name, target: TARGET, tracing::Level::TRACE, $($fields)*),
-                Level::Debug => tracing::event!(name: $name, target: TARGET, tracing::Level::DEBUG, $($fields)*),
-                Level::Warn => tracing::event!(name: $name, target: TARGET, tracing::Level::WARN, $($fields)*),
+                Level::Trace => event!(tracing::Level::TRACE; $name, TARGET, $source, $($fields)*),
+                Level::Debug => event!(tracing::Level::DEBUG; $name, TARGET, $source, $($fields)*),
+                Level::Warn => event!(tracing::Level::WARN; $name, TARGET, $source, $($fields)*),
             }
         };
+        ($level:expr; $name:literal, $target:expr, $source:ident, $($fields:tt)*) => {
+            tracing::event!(
+                name: $name,
+                target: $target,
+                $level,
+                operation = $source.operation,
+                operation_id = tracing::field::display($source.operation_id),
+                strategy = $source.strategy,
+                attempt = $source.attempt,
+                $($fields)*
+            )
+        };
+    }
+
+    /// The operation that reports an event, and its attempt.
+    #[derive(Clone, Copy)]
+    struct Source<'a> {
+        operation: &'static str,
+        operation_id: OperationId,
+        strategy: Option<&'a str>,
+        attempt: u32,
     }
 
     /// Emits an event of an operation, whose strategy is asked for its name only if a subscriber may be interested.
     pub(crate) fn emit(
         level: Level,
-        operation: (&'static str, OperationId),
+        (operation, operation_id): (&'static str, OperationId),
         strategy: impl FnOnce() -> Option<StrategyName>,
         attempt: u32,
         kind: &EventKind,
     ) {
         if is_enabled(level) {
-            emit_named(level, operation, strategy().as_ref().map(StrategyName::as_str), attempt, kind);
+            let strategy = strategy();
+            let strategy = strategy.as_ref().map(StrategyName::as_str);
+            emit_named(level, Source { operation, operation_id, strategy, attempt }, kind);
         }
     }
 
     /// Emits an event. This is not generic, so it is compiled once; [`emit`] is compiled for each retried function.
-    fn emit_named(
-        level: Level,
-        (operation, id): (&'static str, OperationId),
-        strategy: Option<&str>,
-        attempt: u32,
-        kind: &EventKind,
-    ) {
-        let operation_id = tracing::field::display(id);
+    fn emit_named(level: Level, source: Source<'_>, kind: &EventKind) {
         match *kind {
             EventKind::Refused { reason } => {
-                event!(
-                    level,
-                    "refused",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
-                    reason = reason.as_str(),
-                    "refused"
-                );
+                event!(level, "refused", source, reason = reason.as_str(), "refused");
             }
             EventKind::Limited { wait } => {
-                event!(level, "limited", operation, operation_id, strategy, attempt, wait_ms = millis(wait), "limited");
+                event!(level, "limited", source, wait_ms = millis(wait), "limited");
             }
             EventKind::AttemptStarted => {
-                event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
+                event!(level, "attempt_started", source, "attempt started");
             }
             EventKind::WaitingForService { .. }
             | EventKind::Released { .. }
@@ -175,18 +182,15 @@ mod with_tracing {
             | EventKind::HedgeSent
             | EventKind::HedgeNotSent { .. }
             | EventKind::HedgeEnded { .. } => {
-                emit_optional(level, (operation, id), strategy, attempt, kind);
+                emit_optional(level, source, kind);
             }
             EventKind::UnknownError { chain } => {
-                emit_unknown_error((operation, id), strategy, attempt, chain);
+                emit_unknown_error(source, chain);
             }
             EventKind::AttemptFailed { failure } => event!(
                 level,
                 "attempt_failed",
-                operation,
-                operation_id,
-                strategy,
-                attempt,
+                source,
                 error_type = name_of(failure.error_type()),
                 retryable = failure.is_retryable(),
                 retry_after_ms = failure.retry_after().map(millis),
@@ -195,10 +199,7 @@ mod with_tracing {
             EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate, .. } => event!(
                 level,
                 "retry_scheduled",
-                operation,
-                operation_id,
-                strategy,
-                attempt,
+                source,
                 error_type = name_of(error_type),
                 delay_ms = millis(delay),
                 delay_source = delay_source.as_str(),
@@ -211,10 +212,7 @@ mod with_tracing {
                 event!(
                     level,
                     "stopped",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
+                    source,
                     reason = reason.as_str(),
                     error_type = name_of(error_type),
                     quota,
@@ -227,10 +225,7 @@ mod with_tracing {
                 event!(
                     level,
                     "succeeded",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
+                    source,
                     recorded,
                     quota,
                     quota_mode = quota_mode.map(QuotaMode::as_str),
@@ -243,25 +238,20 @@ mod with_tracing {
 
     /// Emits a warning, whose target depends on whether it has the text of an error.
     macro_rules! warn {
-        ($name:literal, $chain:expr, { $($fields:tt)* }, $message:literal) => {
+        ($name:literal, $source:ident, $chain:expr, { $($fields:tt)* }, $message:literal) => {
             match $chain {
-                Some(chain) => tracing::warn!(name: $name, target: TEXT_TARGET, $($fields)*, chain, $message),
-                None => tracing::warn!(name: $name, target: TARGET, $($fields)*, $message),
+                Some(chain) => event!(tracing::Level::WARN; $name, TEXT_TARGET, $source, $($fields)* chain, $message),
+                None => event!(tracing::Level::WARN; $name, TARGET, $source, $($fields)* $message),
             }
         };
     }
 
-    fn emit_unknown_error(
-        (operation, id): (&'static str, OperationId),
-        strategy: Option<&str>,
-        attempt: u32,
-        chain: Option<&str>,
-    ) {
-        let operation_id = tracing::field::display(id);
+    fn emit_unknown_error(source: Source<'_>, chain: Option<&str>) {
         warn!(
             "unknown_error",
+            source,
             chain.filter(|_| is_text_wanted()),
-            { operation, operation_id, strategy, attempt },
+            {},
             "nothing classifies this error, so it is not retried; label its variant, as in `#[retry(transparent)]`, or add a \
             link to the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`"
         );
@@ -270,7 +260,7 @@ mod with_tracing {
     /// Emits the warning that an operation gave up. `also_refused` is the number of operations of the function that the quota refused
     /// since the last such warning.
     pub(crate) fn emit_given_up(
-        (operation, id): (&'static str, OperationId),
+        (operation, operation_id): (&'static str, OperationId),
         strategy: Option<&StrategyName>,
         attempt: u32,
         kind: &EventKind,
@@ -280,21 +270,18 @@ mod with_tracing {
         let EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate, .. } = *kind else {
             return;
         };
-        let (operation_id, strategy) = (tracing::field::display(id), strategy.map(StrategyName::as_str));
+        let source = Source { operation, operation_id, strategy: strategy.map(StrategyName::as_str), attempt };
         warn!(
             "stopped",
+            source,
             chain,
             {
-                operation,
-                operation_id,
-                strategy,
-                attempt,
                 reason = reason.as_str(),
                 error_type = name_of(error_type),
                 also_refused,
                 quota,
                 quota_mode = quota_mode.map(QuotaMode::as_str),
-                send_rate
+                send_rate,
             },
             "stopped"
         );
@@ -324,22 +311,12 @@ mod with_tracing {
     }
 
     /// Emits an event of an operation that waits for the service, with a hedge, or within another one.
-    fn emit_optional(
-        level: Level,
-        (operation, id): (&'static str, OperationId),
-        strategy: Option<&str>,
-        attempt: u32,
-        kind: &EventKind,
-    ) {
-        let operation_id = tracing::field::display(id);
+    fn emit_optional(level: Level, source: Source<'_>, kind: &EventKind) {
         match *kind {
             EventKind::WaitingForService { error_type, delay, waiting, quota, quota_mode, send_rate, .. } => event!(
                 level,
                 "waiting_for_service",
-                operation,
-                operation_id,
-                strategy,
-                attempt,
+                source,
                 error_type = name_of(error_type),
                 delay_ms = millis(delay),
                 waiting,
@@ -349,52 +326,31 @@ mod with_tracing {
                 "waiting for the service"
             ),
             EventKind::Released { waited, waiting } => {
-                event!(
-                    level,
-                    "released",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
-                    waited_ms = millis(waited),
-                    waiting,
-                    "released"
-                );
+                event!(level, "released", source, waited_ms = millis(waited), waiting, "released");
             }
             EventKind::Progressed => {
-                event!(level, "progressed", operation, operation_id, strategy, attempt, "progressed");
+                event!(level, "progressed", source, "progressed");
             }
             EventKind::Nested { outer, max_attempts } => {
                 let up_to = max_attempts.map_or_else(String::new, |max| format!(": up to {max} attempts"));
                 event!(
                     level,
                     "nested",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
+                    source,
                     outer,
                     max_attempts,
-                    "{outer} around {operation}{up_to}; give both the same strategy, or use `without_retries`"
+                    "{outer} around {}{up_to}; give both the same strategy, or use `without_retries`",
+                    source.operation
                 );
             }
             EventKind::HedgeSent => {
-                event!(level, "hedge_sent", operation, operation_id, strategy, attempt, "hedge sent");
+                event!(level, "hedge_sent", source, "hedge sent");
             }
             EventKind::HedgeNotSent { reason } => {
-                event!(
-                    level,
-                    "hedge_not_sent",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
-                    reason = reason.as_str(),
-                    "hedge not sent"
-                );
+                event!(level, "hedge_not_sent", source, reason = reason.as_str(), "hedge not sent");
             }
             EventKind::HedgeEnded { won } => {
-                event!(level, "hedge_ended", operation, operation_id, strategy, attempt, won, "hedge ended");
+                event!(level, "hedge_ended", source, won, "hedge ended");
             }
             _ => {}
         }
