@@ -52,8 +52,9 @@
 //! - A connection that ends before [`reset_after`](Reconnect::reset_after) is a failed attempt: the backoff grows, and the retry is paid.
 //! - A connection that lasts longer resets the backoff and the payments when it ends; see
 //!   [`progressed`](retry_core::RetryDirective::progressed). The next one still follows after the backoff of a first retry.
-//! - A connection that the server closes is a failure of the class [`Other`](retry_core::RetryErrorType::Other). One that is not
-//!   opened in time or stalls has the class [`Timeout`](retry_core::RetryErrorType::Timeout).
+//! - A connection that the server closes, or that sends nothing after an item, is a failure of the class
+//!   [`Other`](retry_core::RetryErrorType::Other). One that is not opened in time, or never sends an item, has the class
+//!   [`Timeout`](retry_core::RetryErrorType::Timeout).
 //!
 //! # The end
 //!

@@ -147,8 +147,8 @@ impl<S, K, P, T, O> Reconnect<S, K, P, T, O> {
         self
     }
 
-    /// Sets the time for which a connection may send no item. Then it is dropped, and another one is opened, as after a timeout. The
-    /// default is no limit, with which a server that stalls is not noticed.
+    /// Sets the time for which a connection may send no item. Then it is dropped, and another one is opened, as after a timeout, or, if it
+    /// had sent an item, as after a close. The default is no limit, with which a server that stalls is not noticed.
     ///
     /// The time during which nothing polls the stream is not counted. If the server sends messages only to keep the connection open, let
     /// `connect` return them as items.

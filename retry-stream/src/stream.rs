@@ -57,7 +57,10 @@ enum End<T, E> {
     /// The server closed it.
     Closed,
     /// It was not opened in time, or sent nothing for too long.
-    TimedOut,
+    Silent {
+        /// Whether it had sent an item.
+        answered: bool,
+    },
 }
 
 impl<S: RetryStrategy, K: Connect, P, T: Timer, O: OptionalObserver> ReconnectingStream<S, K, P, T, O> {
@@ -119,14 +122,14 @@ where
                 if !running.is_out_of_time(timer, limits, context) {
                     return Poll::Pending;
                 }
-                End::TimedOut
+                End::Silent { answered: running.has_answered }
             }
             (next, Poll::Ready(end)) => {
                 *item = next;
                 end
             }
         };
-        let is_healthy = running.is_healthy(limits.reset_after, timer, matches!(end, End::TimedOut));
+        let is_healthy = running.is_healthy(limits.reset_after, timer, matches!(end, End::Silent { .. }));
         // The connection is closed before the wait.
         *attempt = None;
         if is_healthy {
@@ -140,8 +143,12 @@ where
                     Settled::Done(ended) => return Poll::Ready(last_item(&ended, Some(outcome.last()))),
                 }
             }
-            End::Closed | End::TimedOut => {
-                let class = if matches!(end, End::Closed) { RetryErrorType::Other } else { RetryErrorType::Timeout };
+            End::Closed | End::Silent { .. } => {
+                // After an item, the silence is no evidence that the service does not answer: it may have nothing to send.
+                let class = match end {
+                    End::Silent { answered: false } => RetryErrorType::Timeout,
+                    _ => RetryErrorType::Other,
+                };
                 if let Settled::Done(ended) = operation.settle(RetryDirective::retry(class).progressed(is_healthy)) {
                     return Poll::Ready(last_item(&ended, last.take().map(Err)));
                 }
@@ -212,6 +219,8 @@ struct Attempt<K: Connect, Z> {
     connection: Connection<K>,
     /// When the connection was opened.
     opened: Option<Timestamp>,
+    /// Whether an item has come.
+    has_answered: bool,
     /// The first time that nothing was ready since the beginning, since the connection was opened, or since the last item.
     quiet_since: Option<Timestamp>,
     /// A time limit that began when the connection became quiet, or became quiet at an earlier time.
@@ -226,7 +235,7 @@ enum Connection<K: Connect> {
 
 impl<K: Connect, Z: Future<Output = ()>> Attempt<K, Z> {
     const fn new(running: Running) -> Self {
-        Self { running, connection: Connection::New, opened: None, quiet_since: None, limit: None }
+        Self { running, connection: Connection::New, opened: None, has_answered: false, quiet_since: None, limit: None }
     }
 
     /// Opens the connection, if that is not done yet, and polls it. Returns an item, and how the connection ended.
@@ -238,7 +247,7 @@ impl<K: Connect, Z: Future<Output = ()>> Attempt<K, Z> {
         timer: &impl Timer,
         context: &mut Context<'_>,
     ) -> (Option<K::Item>, Poll<End<K::Item, K::Error>>) {
-        let Self { running, connection, opened, quiet_since, limit } = self;
+        let Self { running, connection, opened, has_answered, quiet_since, limit } = self;
         let (mut item, mut is_closed) = (None, false);
         let polled = running.poll(|| {
             if let Connection::New = connection {
@@ -256,7 +265,7 @@ impl<K: Connect, Z: Future<Output = ()>> Attempt<K, Z> {
                 Some(Err(error)) => return Poll::Ready(Err(error)),
                 Some(Ok(next)) => {
                     connect.note(&next);
-                    *quiet_since = None;
+                    (*has_answered, *quiet_since) = (true, None);
                     item = Some(next);
                 }
                 None => is_closed = true,

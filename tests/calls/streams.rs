@@ -198,6 +198,26 @@ async fn silence_is_no_health() {
 
 // Rule X3.
 #[tokio::test(start_paused = true)]
+async fn a_quiet_service_that_answers_is_not_waited_for() {
+    let (strategy, server) = (PatientRetryStrategy::new().seed(1), Server::new());
+    let items = reconnect(&strategy, || {
+        let number = server.open();
+        ready(if number == 5 {
+            Ok::<Connection, Failed>(stream::pending().boxed())
+        } else {
+            stalls(u32::try_from(number).unwrap())
+        })
+    });
+    let items = items.idle_timeout(secs(10)).stream();
+    assert_eq!(items.take(5).collect::<Vec<_>>().await, [1, 2, 3, 4, 6].map(Ok));
+    let opened = server.opened.take();
+    let pauses: Vec<_> = opened.windows(2).map(|times| times[1] - times[0] - secs(10)).collect();
+    // The fifth connection sent nothing, so the service may be down.
+    assert!(pauses[..4].iter().all(|pause| *pause < secs(3)) && pauses[4] > secs(20), "{pauses:?}");
+}
+
+// Rule X3.
+#[tokio::test(start_paused = true)]
 async fn the_time_in_which_nobody_polls_is_not_idle() {
     let (strategy, server) = (standard(), Server::new());
     let mut items = reconnect(&strategy, || {
