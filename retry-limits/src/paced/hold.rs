@@ -21,6 +21,8 @@ const LONGEST_BAN: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     phase: Phase,
+    /// The number of probes that were sent in the hold, and not given back or rejected since.
+    sent: u32,
     begun: Timestamp,
     until: Timestamp,
     /// The time from which the next probe may be sent.
@@ -33,16 +35,16 @@ pub(super) struct Hold {
 enum Phase {
     /// Before it began, and since its end was noticed. The times are not used.
     Over,
-    /// There is no probe, or the last one was rejected.
+    /// No probe is due.
     Begun,
-    /// A probe was sent that is not known to be rejected.
-    Probed,
+    /// A probe became available that was not sent. It may be kept for an operation that is late.
+    Due,
 }
 
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { phase: Phase::Over, begun: now, until: now, probe_at: now, was_too_long: false }
+        Self { phase: Phase::Over, sent: 0, begun: now, until: now, probe_at: now, was_too_long: false }
     }
 
     /// Returns the end.
@@ -88,7 +90,7 @@ impl Hold {
         if !self.is_on(now) {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
-            self.phase = Phase::Begun;
+            (self.phase, self.sent) = (Phase::Begun, 0);
         }
         self.until = self.until.max(now.saturating_add(wait));
     }
@@ -103,17 +105,34 @@ impl Hold {
     pub(super) fn probe(&mut self, now: Timestamp, interval: Duration) {
         let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.max(interval));
+        self.phase = Phase::Due;
     }
 
-    /// Records that an operation took a probe. If it gives the probe back, that is not known here.
-    pub(super) const fn sent(&mut self) {
-        self.phase = Phase::Probed;
+    /// Returns whether a probe became available that was not sent.
+    pub(super) fn is_due(&self) -> bool {
+        self.phase == Phase::Due
+    }
+
+    /// Records that a send was granted to an operation. It is the probe if one is due. Otherwise it was kept for the operation since
+    /// before the hold.
+    pub(super) fn sent(&mut self) {
+        if self.is_due() {
+            (self.phase, self.sent) = (Phase::Begun, self.sent.saturating_add(1));
+        }
+    }
+
+    /// Records that a granted send was not made. If a probe was sent, that one is taken for it, because whose send it was is not known
+    /// here. At worst, one more probe is needed to end the hold.
+    pub(super) fn not_sent(&mut self) {
+        if self.is_active() && self.sent > 0 {
+            (self.phase, self.sent) = (Phase::Due, self.sent - 1);
+        }
     }
 
     /// Records that a request was rejected. If the hold continues, the request was a probe.
     pub(super) fn reject(&mut self, now: Timestamp) {
         if self.is_probed(now) {
-            self.phase = Phase::Begun;
+            self.sent = 0;
             self.was_too_long = false;
         }
     }
@@ -130,7 +149,7 @@ impl Hold {
 
     /// Returns whether sends are held back, and a probe was sent that is not known to be rejected.
     fn is_probed(&self, now: Timestamp) -> bool {
-        self.phase == Phase::Probed && now < self.until
+        self.sent > 0 && self.is_on(now)
     }
 
     /// Continues from an earlier time, because the clock was set back. How much of the wait is left is unknown, so it is over.
@@ -168,6 +187,8 @@ mod tests {
         assert!(!hold.accept(at(500)), "it was sent before the hold");
         assert!(hold.is_on(at(500)));
         assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
+        hold.sent();
+        assert!(!hold.accept(at(999)), "a send from before the hold is not a probe");
         hold.probe(at(1_000), Duration::ZERO);
         assert!(!hold.accept(at(1_000)), "nobody has asked for the probe");
         hold.sent();
@@ -178,6 +199,27 @@ mod tests {
         assert!(hold.accept(at(3_100)));
         assert!(!hold.is_on(at(3_100)));
         assert!(!hold.accept(at(3_200)), "it ends once");
+    }
+
+    #[test]
+    fn a_probe_that_is_given_back_is_due_again() {
+        let mut hold = until(60_000);
+        hold.not_sent();
+        assert!(!hold.is_due(), "a send from before the hold is not a probe");
+        probe(&mut hold, 1_000);
+        assert!(!hold.is_due());
+        hold.not_sent();
+        assert!(hold.is_due());
+        assert!(!hold.accept(at(1_100)), "no probe was sent");
+        hold.sent();
+        // Of two probes, the other one can still be accepted.
+        probe(&mut hold, 3_000);
+        hold.not_sent();
+        assert!(hold.accept(at(3_100)));
+        // A hold that is over has no probe.
+        hold.pass(at(3_100));
+        hold.not_sent();
+        assert!(!hold.is_active());
     }
 
     #[test]

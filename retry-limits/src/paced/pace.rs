@@ -120,6 +120,19 @@ impl<U: Unit> Pace<U> {
         }
     }
 
+    /// Records that a send was granted. If its operation does not make it, [`not_sent`](Pace::not_sent) follows.
+    #[inline]
+    pub(super) fn sent(&mut self) {
+        if self.hold.is_active() {
+            self.hold.sent();
+        }
+    }
+
+    /// Records that a granted send was not made, before it is given back.
+    pub(super) fn not_sent(&mut self) {
+        self.hold.not_sent();
+    }
+
     /// Returns whether the rate determines how much is sent, and not the client: an operation had to wait for a send in the last second.
     pub(super) fn is_limited(&self, now: Timestamp) -> bool {
         now.saturating_since(self.waited_at) <= UNUSED_FOR
@@ -232,12 +245,16 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     fn take(&mut self, weight: U::Weight) {
         self.sends = (self.sends - self.sends(weight)).max(0.0);
-        if self.hold.is_active() {
-            self.take_probe();
+        // Of light requests, only one is the probe.
+        if U::IS_WEIGHED && self.hold.is_active() {
+            self.sends = 0.0;
         }
     }
 
     fn give_back(&mut self, weight: U::Weight) {
+        if self.hold.is_active() {
+            return self.give_back_in_hold();
+        }
         self.sends = self.saved(self.sends + self.sends(weight));
     }
 

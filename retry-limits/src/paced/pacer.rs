@@ -237,6 +237,7 @@ impl<U: Unit> Pacer<U> {
             pace.answers.waits += 1;
             return Err(wait);
         }
+        pace.sent();
         if !pace.is_limited(now) {
             pace.pause(now);
         }
@@ -384,6 +385,7 @@ impl<U: Unit> Pacer<U> {
     /// Gives back a granted send that is not made yet, and keeps the operation's turn.
     pub(super) fn put_back(&self, ticket: &mut Option<Ticket>, weight: U::Weight) {
         if let Some(queue) = &mut *self.lock() {
+            queue.limit_mut().not_sent();
             queue.put_back(ticket, weight);
         }
     }
@@ -394,6 +396,9 @@ impl<U: Unit> Pacer<U> {
         if (ticket.is_some() || granted.is_some())
             && let Some(queue) = &mut *self.lock()
         {
+            if granted.is_some() {
+                queue.limit_mut().not_sent();
+            }
             queue.give_up(ticket, granted);
         }
     }

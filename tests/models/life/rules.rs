@@ -51,7 +51,10 @@ pub(super) struct Hold {
     pub(super) begun: Duration,
     pub(super) until: Duration,
     pub(super) probe_at: Duration,
-    pub(super) is_probed: bool,
+    /// Whether a probe has become available that was not sent.
+    is_due: bool,
+    /// The sends in the hold that were not given back. A rejection forgets them.
+    pub(super) sent: u32,
 }
 
 impl Rules {
@@ -116,6 +119,7 @@ impl Rules {
                 // The next probe comes after twice the time since the start of the hold, and a second.
                 let space = now.saturating_sub(hold.begun).clamp(secs(1), secs(300));
                 hold.probe_at = now + (space + secs(1)).min(secs(300));
+                hold.is_due = true;
                 // A send that came back is the probe.
                 self.came_in += (1.0 - self.sends).max(0.0);
                 self.sends = self.sends.max(1.0);
@@ -142,7 +146,7 @@ impl Rules {
         let until = now.saturating_add(wait);
         match &mut self.hold {
             Some(hold) if now < hold.until => hold.until = hold.until.max(until),
-            _ => self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), is_probed: false }),
+            _ => self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), is_due: false, sent: 0 }),
         }
         self.sends = 0.0;
     }
@@ -191,15 +195,17 @@ impl Rules {
         })
     }
 
-    /// Takes a send. In a hold, it is the probe.
+    /// Takes a send, also to keep it for a waiter that is late.
     fn take(&mut self) {
         self.sends = (self.sends - 1.0).max(0.0);
-        if let Some(hold) = &mut self.hold {
-            hold.is_probed = true;
-        }
     }
 
+    /// Grants a send. In a hold, it is the probe if one is due.
     fn grant(&mut self, name: u32) -> Option<f64> {
+        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.is_due) {
+            hold.is_due = false;
+            hold.sent += 1;
+        }
         self.waiters.retain(|waiter| waiter.name != name);
         self.granted += 1.0;
         None
@@ -226,10 +232,21 @@ impl Rules {
     /// A send that was granted is not made.
     pub(super) fn give_back(&mut self) {
         self.granted -= 1.0;
+        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.sent > 0) {
+            hold.is_due = true;
+            hold.sent -= 1;
+        }
         self.come_back();
     }
 
+    /// A send that was taken comes back. In a hold, only the probe can be sent again.
     fn come_back(&mut self) {
+        if let Some(hold) = &self.hold {
+            if hold.is_due {
+                self.sends = 1.0;
+            }
+            return;
+        }
         self.sends += 1.0;
         self.save_up();
     }

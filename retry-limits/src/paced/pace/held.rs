@@ -26,7 +26,7 @@ impl<U: Unit> Pace<U> {
     /// Passes the time of a hold, in which only probes become available.
     #[cold]
     pub(super) fn pass_in_hold(&mut self, now: Timestamp) {
-        // A send that was given back is the probe, so that there are not two probes.
+        // If the last probe was given back, it is this one, so that there are not two probes.
         if self.hold.pass(now) {
             self.sends = self.sends.max(self.one());
             self.hold.probe(now, self.probe_interval());
@@ -37,13 +37,12 @@ impl<U: Unit> Pace<U> {
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 
-    /// Records that a send was taken in a hold.
+    /// Gives back a send in a hold. It is the probe if one is due. Otherwise it is from before the hold, and no operation may send
+    /// it now.
     #[cold]
-    pub(super) fn take_probe(&mut self) {
-        self.hold.sent();
-        // Of light requests, only one is the probe.
-        if U::IS_WEIGHED {
-            self.sends = 0.0;
+    pub(super) fn give_back_in_hold(&mut self) {
+        if self.hold.is_due() {
+            self.sends = self.one();
         }
     }
 

@@ -39,6 +39,18 @@ fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
+/// Takes a send of this weight, and sends it.
+fn send<U: Unit>(pace: &mut Pace<U>, weight: U::Weight) {
+    pace.take(weight);
+    pace.sent();
+}
+
+/// Gives a granted send of this weight back, which was not made.
+fn give_up<U: Unit>(pace: &mut Pace<U>, weight: U::Weight) {
+    pace.not_sent();
+    pace.give_back(weight);
+}
+
 const NANO: Duration = Duration::from_nanos(1);
 
 #[test]
@@ -126,7 +138,7 @@ fn the_rate_does_not_grow_in_a_hold() {
     let mut probed = searching();
     assert!(probed.hold(at(0), Duration::from_secs(60)));
     probed.refill(millis(1000));
-    probed.take(());
+    send(&mut probed, ());
     probed.reject(millis(1100), Some(probed.rejections), true);
     probed.accept(millis(1200), 1);
     assert!(!probed.wait_for(1.0).is_zero(), "a late answer does not end the hold");
@@ -136,7 +148,7 @@ fn the_rate_does_not_grow_in_a_hold() {
     let mut ended = searching();
     assert!(ended.hold(at(0), Duration::from_secs(60)));
     ended.refill(millis(1000));
-    ended.take(());
+    send(&mut ended, ());
     ended.accept(millis(1000), 1);
     assert_close(rate_after(&mut ended, 1000), rate);
     ended.refill(millis(3000));
@@ -153,14 +165,61 @@ fn a_probe_that_nobody_has_asked_for_ends_no_hold() {
     pace.accept(millis(1100), 1);
     assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
     // A rejected probe does not hide the next one.
-    pace.take(());
+    send(&mut pace, ());
     pace.impose(millis(3000), None, false);
     pace.reject(millis(3000), Some(pace.rejections), false);
     pace.accept(millis(3100), 1);
     assert!(pace.hold.is_on(millis(3100)));
-    pace.take(());
+    send(&mut pace, ());
     pace.accept(millis(3200), 1);
     assert!(!pace.hold.is_on(millis(3200)));
+}
+
+// Rule L33.
+#[test]
+fn a_probe_that_was_taken_and_not_sent_ends_no_hold() {
+    let mut pace = searching();
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    send(&mut pace, ());
+    give_up(&mut pace, ());
+    assert!(pace.wait_for(1.0).is_zero(), "another operation can send it");
+    // It is kept for an operation that is late.
+    pace.take(());
+    pace.accept(millis(1100), 1);
+    assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
+    // The operation goes away.
+    pace.give_back(());
+    send(&mut pace, ());
+    // The next probe does not hide that this one was sent, whether it is given back or not.
+    pace.refill(millis(3000));
+    send(&mut pace, ());
+    give_up(&mut pace, ());
+    pace.accept(millis(3100), 1);
+    assert!(!pace.hold.is_on(millis(3100)));
+}
+
+// Rules L31, L33.
+#[test]
+fn sends_from_before_a_hold_that_are_given_back_in_it_are_lost() {
+    let mut pace = imposed::<Requests>(1000.0);
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    (0..3).for_each(|_| give_up(&mut pace, ()));
+    assert!(!pace.wait_for(1.0).is_zero());
+    pace.refill(millis(1000));
+    (0..3).for_each(|_| give_up(&mut pace, ()));
+    assert_close(pace.sends, 1.0);
+    // One that was kept since before the hold is not a probe.
+    send(&mut pace, ());
+    pace.reject(millis(1100), Some(pace.rejections), false);
+    pace.sent();
+    pace.accept(millis(1200), 1);
+    assert!(pace.hold.is_on(millis(1200)));
+    // After the hold, they come back.
+    pace.refill(millis(60_000));
+    assert_close(pace.sends, 0.0);
+    give_up(&mut pace, ());
+    assert_close(pace.sends, 1.0);
 }
 
 #[test]
@@ -265,7 +324,7 @@ fn an_accepted_probe_of_any_weight_ends_a_hold() {
     let mut pace = imposed::<Weights>(100.0);
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
-    pace.take(1);
+    send(&mut pace, 1);
     assert!(pace.hold.is_on(millis(1100)));
     pace.accept_weight(millis(1100), 1, None);
     assert!(!pace.hold.is_on(millis(1100)));
@@ -279,7 +338,10 @@ fn of_light_requests_only_one_is_the_probe() {
     pace.refill(millis(1000));
     let light = pace.sends(1);
     assert!(pace.wait_for(light).is_zero());
-    pace.take(1);
+    send(&mut pace, 1);
     assert!(!pace.wait_for(light).is_zero());
     assert_close(pace.sends, 0.0);
+    // If it is given back, an operation of any weight can be the probe.
+    give_up(&mut pace, 1);
+    assert!(pace.wait_for(pace.sends(100)).is_zero());
 }

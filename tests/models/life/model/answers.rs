@@ -23,7 +23,7 @@ impl Life {
         self.pace.rejected_in_a_row = 0;
         let at = if now.saturating_sub(self.paced.filled) > millis(250) { self.paced.filled } else { now };
         if let Some(hold) = &mut self.paced.hold
-            && hold.is_probed
+            && hold.sent > 0
             && at < hold.until
         {
             self.pace.was_too_long = hold.until.saturating_sub(at) > at.saturating_sub(hold.begun);
@@ -147,8 +147,8 @@ impl Life {
     fn evaluate(&mut self, now: Duration, delay: Duration) {
         self.pace.rejected += 1;
         self.paced.refill(now, self.paced.rate);
-        if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.is_probed) {
-            (hold.is_probed, self.pace.was_too_long) = (false, false);
+        if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.sent > 0) {
+            (hold.sent, self.pace.was_too_long) = (0, false);
         }
         self.pace.rejected_in_a_row += 1;
         if self.pace.imposed.is_some() {
