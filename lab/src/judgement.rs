@@ -271,6 +271,3 @@ pub fn leave_out_failing(report: &mut Report) -> bool {
     }
     is_any
 }
-
-#[cfg(test)]
-mod tests;

@@ -174,7 +174,8 @@ fn spread_out(wanted: &[f64], (top, bottom): (f64, f64)) -> Vec<f64> {
     positions
 }
 
+/// Returns the number of parts of something, such as the characters of a text.
 #[expect(clippy::cast_precision_loss, reason = "nothing here has many parts")]
-pub(super) fn length(count: usize) -> f64 {
+pub fn length(count: usize) -> f64 {
     count as f64
 }

@@ -9,12 +9,12 @@ mod bars;
 mod changes;
 mod in_bars;
 mod in_lines;
-mod lines;
+pub mod lines;
 pub(crate) mod parts;
 mod ranked;
 mod retry_loop;
-pub(crate) mod scale;
-mod style;
+pub mod scale;
+pub mod style;
 mod svg;
 mod timeline;
 pub(crate) mod worlds;
@@ -53,6 +53,3 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         name => Err(Missing(format!("picture: {name} is not a scenario with one"))),
     }
 }
-
-#[cfg(test)]
-mod tests;

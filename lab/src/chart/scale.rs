@@ -2,17 +2,17 @@
 
 /// An axis that starts at `from` and ends at `to`, both in values and in positions.
 #[derive(Clone, Debug)]
-pub(super) struct Scale {
+pub struct Scale {
     values: (f64, f64),
     positions: (f64, f64),
     is_logarithmic: bool,
     /// The values that are labelled.
-    pub(super) ticks: Vec<f64>,
+    pub ticks: Vec<f64>,
 }
 
 impl Scale {
     /// Creates an axis from `from` to at least `to`, which ends at a tick if `is_open`.
-    pub(super) fn linear((from, to): (f64, f64), positions: (f64, f64), is_open: bool) -> Self {
+    pub fn linear((from, to): (f64, f64), positions: (f64, f64), is_open: bool) -> Self {
         let length = if to > from { to - from } else { 1.0 };
         // A label needs some room.
         let most = ((positions.1 - positions.0).abs() / 36.0).clamp(2.0, 6.0);
@@ -26,7 +26,7 @@ impl Scale {
     }
 
     /// Creates a logarithmic axis with the powers of ten around the positive values.
-    pub(super) fn logarithmic((from, to): (f64, f64), positions: (f64, f64)) -> Self {
+    pub fn logarithmic((from, to): (f64, f64), positions: (f64, f64)) -> Self {
         let (from, to) = (from.max(1e-3).log10().floor(), to.max(1e-3).log10().ceil());
         let to = to.max(from + 1.0);
         #[expect(clippy::cast_possible_truncation, reason = "an axis has few ticks")]
@@ -35,7 +35,7 @@ impl Scale {
     }
 
     /// Returns the position of a value, within the axis.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic { value.max(1e-9).log10() } else { value };
         let part = ((value - self.values.0) / (self.values.1 - self.values.0)).clamp(0.0, 1.0);
         self.positions.0 + part * (self.positions.1 - self.positions.0)
@@ -53,7 +53,7 @@ fn step(length: f64) -> f64 {
 }
 
 /// Returns a number for an axis or a sentence: three significant digits, and commas in thousands.
-pub(super) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let decimals = match value.abs() {
         100.0.. => 0,
         10.0.. => 1,
@@ -65,7 +65,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Returns a number with this many decimals and with commas in thousands. Zero has no decimals.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -74,35 +74,5 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     match text.split_at_checked(digits.saturating_sub(3)) {
         Some((thousands, rest)) if !thousands.trim_start_matches('-').is_empty() => format!("{thousands},{rest}"),
         _ => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Scale, fixed, number};
-
-    #[test]
-    fn ticks_are_round_and_cover_the_values() {
-        let linear = |values, end, is_open| Scale::linear(values, (0.0, end), is_open).ticks;
-        assert_eq!(linear((0.0, 87.0), 300.0, true), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!(linear((10.0, 190.0), 300.0, false), [50.0, 100.0, 150.0]);
-        assert_eq!(linear((0.0, 87.0), 80.0, true), [0.0, 50.0, 100.0], "a short axis has few");
-        assert_eq!(Scale::logarithmic((0.4, 96.0), (0.0, 100.0)).ticks, [0.1, 1.0, 10.0, 100.0]);
-    }
-
-    #[test]
-    fn values_have_positions_within_the_axis() {
-        let scale = Scale::linear((0.0, 100.0), (300.0, 100.0), true);
-        assert_eq!([0.0, 50.0, 1e9].map(|value| number(scale.at(value))), ["300", "200", "100"]);
-        let scale = Scale::logarithmic((1.0, 100.0), (0.0, 100.0));
-        assert_eq!([0.0, 1.0, 10.0].map(|value| number(scale.at(value))), ["0", "0", "50"]);
-        assert_eq!(number(Scale::linear((0.0, 0.0), (0.0, 100.0), true).at(2.0)), "100", "no values");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let texts = [0.0, 0.25, 1.171, 24.0, 46.238, 3776.0, 12_724.5].map(number);
-        assert_eq!(texts, ["0", "0.25", "1.17", "24", "46.2", "3,776", "12,724"]);
-        assert_eq!([0.0, 0.04, 5.0, 1234.56].map(|value| fixed(value, 1)), ["0", "0.0", "5.0", "1,234.6"]);
     }
 }

@@ -2,7 +2,7 @@
 
 /// Everything that has a colour: its selector, what is coloured, and the colours on a light and on a dark background.
 /// Text in the colour of a series is darker than the series on a light background, so that it is readable.
-pub(super) const COLOURS: [(&str, &str, &str, &str); 20] = [
+pub const COLOURS: [(&str, &str, &str, &str); 20] = [
     ("text", "color", "#1f2328", "#e6edf3"),
     (".small", "color", "#59636e", "#9198a1"),
     (".back", "color", "#ffffff", "#0d1117"),
@@ -45,13 +45,13 @@ const RULES: [(&str, &str); 15] = [
 ];
 
 /// The class of a picture. All rules hold within it, so that pictures can be parts of a page.
-pub(super) const CLASS: &str = "retry-picture";
+pub const CLASS: &str = "retry-picture";
 
 /// The pages around a picture that are dark: two themes of rustdoc, and three of mdBook.
 const DARK_PAGES: &str = ":is([data-theme=dark],[data-theme=ayu],html.coal,html.navy,html.ayu) ";
 
 /// Returns the style sheet of a picture file, which follows the reader's system.
-pub(super) fn style() -> String {
+pub fn style() -> String {
     format!("{}@media(prefers-color-scheme:dark){{{}}}", light(), dark(""))
 }
 

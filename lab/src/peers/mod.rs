@@ -46,6 +46,3 @@ fn attempts(call: Call) -> Rc<RefCell<dyn FnMut() -> Attempt>> {
         })
     }))
 }
-
-#[cfg(test)]
-mod tests;

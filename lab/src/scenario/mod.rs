@@ -119,14 +119,11 @@ fn millis(number: f64) -> Duration {
 
 /// Converts a count to a measure.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn number(count: u64) -> f64 {
+pub fn number(count: u64) -> f64 {
     count as f64
 }
 
 /// Divides two counts. Nothing out of nothing is zero.
-fn share(part: u64, whole: u64) -> f64 {
+pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { number(part) / number(whole) }
 }
-
-#[cfg(test)]
-mod tests;

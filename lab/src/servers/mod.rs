@@ -199,6 +199,3 @@ impl Row {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

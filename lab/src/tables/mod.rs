@@ -342,6 +342,3 @@ fn name(strategy: &str) -> String {
         None => strategy.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -211,6 +211,3 @@ impl std::fmt::Debug for World {
         f.debug_struct("World").field("elapsed", &self.elapsed()).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests;

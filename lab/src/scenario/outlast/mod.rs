@@ -220,6 +220,3 @@ fn tables(cases: &[Case<'_>], runs: &[Vec<Outcome>]) -> Vec<Table> {
     }
     [outages, jobs].into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -14,7 +14,7 @@ mod server;
 
 pub use list::worlds;
 pub use run::{Outcome, run};
-pub use server::{Ban, Site};
+pub use server::{Ban, Gate, Key, Site};
 
 use super::{Plan, Scenario, UNTUNED, number, share};
 use crate::aimd;
@@ -140,6 +140,3 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }
-
-#[cfg(test)]
-mod tests;

@@ -44,11 +44,16 @@ impl Site {
 }
 
 /// A key of a site at work: what one operation meets.
-pub(super) enum Key {
+pub enum Key {
     /// One that rejects everything.
     Bad,
     /// One with a limit, and the gate in front of it.
-    Good { limit: Box<Running>, gate: Rc<Gate> },
+    Good {
+        /// The limit.
+        limit: Box<Running>,
+        /// The gate.
+        gate: Rc<Gate>,
+    },
 }
 
 impl Limit for Key {
@@ -71,13 +76,14 @@ impl Limit for Key {
 }
 
 /// Counts requests for a ban.
-pub(super) struct Gate {
+pub struct Gate {
     ban: Option<Ban>,
     state: RefCell<(VecDeque<f64>, f64)>,
 }
 
 impl Gate {
-    pub(super) const fn new(ban: Option<Ban>) -> Self {
+    /// Creates a gate at which no request was counted yet.
+    pub const fn new(ban: Option<Ban>) -> Self {
         Self { ban, state: RefCell::new((VecDeque::new(), 0.0)) }
     }
 

@@ -11,7 +11,7 @@ mod list;
 mod server;
 
 pub use list::worlds;
-pub use server::{Hint, Kind, Server};
+pub use server::{Hint, Kind, Running, Server};
 
 use super::limited::Limited;
 use super::{Plan, Scenario, UNTUNED, number, seconds, share};
@@ -25,7 +25,6 @@ use retry_core::time::Timestamp;
 use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
 use retry_limits::{PacedRetryStrategy, Rejections};
 use serde::{Deserialize, Serialize};
-pub(super) use server::Running;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -207,6 +206,3 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }
-
-#[cfg(test)]
-mod tests;

@@ -118,7 +118,7 @@ impl Server {
 }
 
 /// A server at work.
-pub(in super::super) struct Running {
+pub struct Running {
     server: Server,
     random: RefCell<Random>,
     state: RefCell<State>,
@@ -147,7 +147,8 @@ enum State {
 }
 
 impl Running {
-    pub(in super::super) fn new(server: &Server, seed: u64) -> Self {
+    /// Creates a server that no request was sent to yet.
+    pub fn new(server: &Server, seed: u64) -> Self {
         let full = |servers: u32, burst: f64| State::Buckets { tokens: vec![(burst, 0.0); servers as usize], burst };
         let state = match server.kind {
             Kind::Open => State::Open,

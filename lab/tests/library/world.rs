@@ -1,4 +1,4 @@
-use super::{Random, World, request};
+use lab::world::{Random, World, request};
 use retry_core::time::{Clock, Timer, Timestamp};
 use std::cell::{Cell, RefCell};
 use std::pin::pin;

@@ -1,8 +1,11 @@
-use super::style::{CLASS, COLOURS, style};
-use super::{inlined, picture, recovery, retry_loop, schedule, timeline};
-use crate::call::CallError;
-use crate::report::{Line, Report, Row, Spread};
-use crate::timeline::{EXAMPLE, Outage, Planned, example, record, record_in_outage};
+mod scale;
+
+use lab::call::CallError;
+use lab::chart::lines::length;
+use lab::chart::style::{CLASS, COLOURS, style};
+use lab::chart::{inlined, picture, recovery, retry_loop, schedule, timeline};
+use lab::report::{Line, Report, Row, Spread};
+use lab::timeline::{EXAMPLE, Outage, Planned, example, record, record_in_outage};
 use retry_config::RetryConfig;
 use retry_core::{Jitter, PatientRetryStrategy, RetryError, StandardRetryStrategy};
 use serde_json::Value;
@@ -59,7 +62,7 @@ fn pictures() -> Vec<String> {
     let strategy = StandardRetryStrategy::new();
     let outlasted = record_in_outage(PatientRetryStrategy::new().seed(1), strategy.backoff_strategy(), outage);
     pictures.push(timeline(&outlasted, ""));
-    pictures.push(schedule(&crate::settings::report(Value::Null, &RetryConfig::new(), None).unwrap()).unwrap());
+    pictures.push(schedule(&lab::settings::report(Value::Null, &RetryConfig::new(), None).unwrap()).unwrap());
     pictures
 }
 
@@ -82,7 +85,7 @@ fn text(line: &str) -> (&str, [f64; 4]) {
     let of = |values: [(&str, f64); 2], or| values.iter().find(|each| class.contains(each.0)).map_or(or, |each| each.1);
     // Bold letters are wider.
     let size = of([("title", 17.0), ("small", 12.0)], 13.0);
-    let width = super::lines::length(text.chars().count()) * size * 0.56;
+    let width = length(text.chars().count()) * size * 0.56;
     let left = x - width * of([("middle", 0.5), ("end", 1.0)], 0.0);
     (text, [left, y - size * 0.75, left + width, y + size * 0.2])
 }

@@ -1,5 +1,5 @@
-use super::{FifoServer, FixedWindowLimit, Limit, Row, TokenBucketLimit};
-use crate::call::CallError;
+use lab::call::CallError;
+use lab::servers::{FifoServer, FixedWindowLimit, Limit, Row, TokenBucketLimit};
 use retry_core::time::Timestamp;
 use std::time::Duration;
 

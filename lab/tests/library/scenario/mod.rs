@@ -1,12 +1,19 @@
-use super::partial::{drain_rate, drift};
-use super::{
-    Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, fleet_outages, layers, many, outage, partial,
-    restart,
+mod faults;
+mod lengths;
+mod outlast;
+mod tail;
+mod untold;
+mod worlds;
+
+use lab::report::{Report, Spread};
+use lab::scenario::partial::{drain_rate, drift};
+use lab::scenario::{
+    Plan, SCENARIOS, Scenario, changing, contention, copy, fleet, fleet_limit, fleet_outages, layers, many, outage,
+    partial, restart, share,
 };
-use crate::report::{Report, Spread};
-use crate::settings as arithmetic;
-use crate::strategies::Strategy;
-use crate::study::{OneByOne, Workers};
+use lab::settings as arithmetic;
+use lab::strategies::Strategy;
+use lab::study::{OneByOne, Workers};
 use retry_core::RetryErrorType::ServerSide;
 use retry_core::StandardRetryStrategy;
 use serde_json::{Value, json};
@@ -28,7 +35,7 @@ fn plan(options: &Value) -> Plan {
     Plan { short: true, options, strategies: Vec::new() }
 }
 
-fn study(scenario: super::Scenario, options: &Value) -> Report {
+fn study(scenario: Scenario, options: &Value) -> Report {
     (scenario.study)(&plan(options), &OneByOne).unwrap()
 }
 
@@ -235,7 +242,7 @@ fn a_quota_that_fills_with_time_pays_for_more_retries_of_rarer_operations() {
         let options = partial::Options { operations: 2_000, rate: Some(rate), ..partial::Options::default() };
         let outcome = partial::run(&options, &partial::Case { strategy, probability: 1.0 }, 1);
         assert_eq!((outcome.operations, outcome.succeeded), (2_000, 0));
-        super::share(outcome.attempts, outcome.operations)
+        share(outcome.attempts, outcome.operations)
     };
     // 20 retries in a second, so 2 and 0.2 for each operation.
     assert!((load(10.0) - 3.0).abs() < 0.1, "{}", load(10.0));

@@ -1,8 +1,8 @@
-use super::server::Running;
-use super::{Kind, Outcome, Server, World, run, strategies, worlds};
-use crate::World as Time;
-use crate::call::{Call, CallError};
-use crate::servers::Limit;
+use lab::World as Time;
+use lab::call::{Call, CallError};
+use lab::scenario::worlds::{Kind, Outcome, Running, Server, World, run, strategies, worlds};
+use lab::servers::Limit;
+use lab::strategies::Strategy;
 use retry_core::time::Timestamp;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -67,7 +67,7 @@ fn the_plain_limiters_do_what_such_limiters_do() {
 
 #[test]
 fn all_policies_but_the_last_one_make_as_many_attempts_in_all() {
-    let attempts = |strategy: &crate::strategies::Strategy| {
+    let attempts = |strategy: &Strategy| {
         let (time, made, ended) = (Time::new(), Rc::new(Cell::new(0)), Rc::new(RefCell::new(None)));
         let (caller, counted, outcome) = (strategy.caller(1), Rc::clone(&made), Rc::clone(&ended));
         let call = Call::new(&time, move || {

@@ -1,8 +1,8 @@
-use super::{Jobs, Options, SCENARIO, Tally, World, run, run_jobs, worlds};
-use crate::report::Report;
-use crate::scenario::Plan;
-use crate::strategies::Strategy;
-use crate::study::OneByOne;
+use lab::report::Report;
+use lab::scenario::Plan;
+use lab::scenario::outlast::{Jobs, Options, SCENARIO, Tally, World, run, run_jobs, worlds};
+use lab::strategies::Strategy;
+use lab::study::OneByOne;
 use retry_core::StandardRetryStrategy;
 use retry_core::quota::NoQuota;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
-use super::strategies;
-use crate::World;
-use crate::call::{Call, CallError, Outcome};
+use lab::World;
+use lab::call::{Call, CallError, Outcome};
+use lab::peers::strategies;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-use super::server::{Gate, Key};
-use super::{Ban, Outcome, World, run, strategies, worlds};
-use crate::call::CallError;
-use crate::scenario::worlds::{Kind, Running, Server};
-use crate::servers::Limit;
+use lab::call::CallError;
+use lab::scenario::untold::{Ban, Gate, Key, Outcome, World, run, strategies, worlds};
+use lab::scenario::worlds::{Kind, Running, Server};
+use lab::servers::Limit;
 use retry_core::time::Timestamp;
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The judgement of results that are made up.
 
-use super::{Best, Case, DEFAULT, Reached, YOURS, best, cases, leave_out_failing, sentence};
-use crate::report::{Plot, Report, Spread, Table};
+use lab::judgement::{Best, Case, DEFAULT, Reached, YOURS, best, cases, leave_out_failing, sentence};
+use lab::report::{Plot, Report, Spread, Table};
 use serde_json::json;
 
 fn reached(failed: f64, cost: f64) -> Reached {

@@ -1,5 +1,5 @@
-use super::{Results, filled};
-use crate::report::{Report, Spread};
+use lab::report::{Report, Spread};
+use lab::tables::{Results, filled};
 use std::fs;
 use std::path::Path;
 
