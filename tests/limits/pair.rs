@@ -337,6 +337,39 @@ fn an_operation_that_puts_its_send_back_keeps_its_turn() {
     its_turn_is_kept(&PacedLimiter::new());
 }
 
+// Rules I2, L33.
+#[test]
+fn a_probe_for_which_the_other_limit_has_no_permission_ends_no_hold() {
+    let clock = ByHand::at(secs(1000));
+    let (paced, other) = (PacedLimiter::new(), Noting::new(102));
+    let strategy = over(Pair(&paced, &other));
+    let send = || {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        clock.advance(millis(20));
+        assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+        token
+    };
+    let accept = |token| strategy.record_success(token, &Success::default(), &clock).unwrap();
+    (0..100).for_each(|_| accept(send()));
+    let late = send();
+    let _ = strategy.refresh_retry_token(send(), &Failure::of(&Failed::THROTTLED.after(secs(60))), &clock);
+    clock.advance(secs(1));
+    let mut waiting = strategy.acquire_initial_token(&clock).unwrap();
+    assert_eq!(strategy.ready(&mut waiting, &clock, None).wait(), Some(WAIT));
+    accept(late);
+    // Another operation takes the probe. The others are held back until it is accepted.
+    let (mut probe, mut next) = (paced.begin(&clock), paced.begin(&clock));
+    assert_eq!(paced.ask(&mut probe, &clock, None), Ready::Now);
+    let mut is_sent = || {
+        let _ = paced.ask(&mut next, &clock, None);
+        clock.advance(millis(100));
+        paced.ask(&mut next, &clock, None) == Ready::Now
+    };
+    assert!(!is_sent());
+    paced.succeeded(&mut probe, &Success::default(), &clock);
+    assert!(is_sent());
+}
+
 /// An operation that waits has nothing to put back.
 fn nothing_is_put_back_by_a_waiter<L: SendLimiter>(limit: &L) {
     let clock = ByHand::at(secs(1000));

@@ -545,7 +545,7 @@ fn a_probe_that_is_kept_for_a_late_operation_ends_no_hold() {
     assert!(!held.is_held());
 }
 
-// Rules A13, L31.
+// Rules A13, L31, L33.
 #[test]
 fn a_send_from_before_a_hold_that_is_given_back_is_not_sent_in_it() {
     let (held, [late, unsent]) = Held::new();
