@@ -1,11 +1,23 @@
 //! The observer of all operations of the process.
 
-use super::Observer;
+#[cfg(feature = "metrics")]
+use super::metrics::MetricsObserver;
+use super::{Event, EventKind, Observer};
 use std::error::Error;
 use std::fmt;
 use std::sync::OnceLock;
 
-static GLOBAL: OnceLock<&'static (dyn Observer + Send + Sync)> = OnceLock::new();
+static GLOBAL: OnceLock<GlobalObserver> = OnceLock::new();
+
+/// The observer of all operations.
+#[derive(Clone, Copy)]
+pub(crate) enum GlobalObserver {
+    /// An observer that the program has set.
+    Given(&'static (dyn Observer + Send + Sync)),
+    /// The metrics, which need no event of most operations.
+    #[cfg(feature = "metrics")]
+    Metrics(&'static MetricsObserver),
+}
 
 /// Sets the observer of all operations of the process. It gets the events of every operation that begins afterwards,
 /// besides the observer of the call.
@@ -33,12 +45,49 @@ static GLOBAL: OnceLock<&'static (dyn Observer + Send + Sync)> = OnceLock::new()
 /// # Ok::<(), retry_core::observe::GlobalObserverIsSet>(())
 /// ```
 pub fn set_global_observer(observer: &'static (dyn Observer + Send + Sync)) -> Result<(), GlobalObserverIsSet> {
-    GLOBAL.set(observer).map_err(|_| GlobalObserverIsSet)
+    GlobalObserver::Given(observer).set()
+}
+
+impl GlobalObserver {
+    /// Sets this observer, unless one was set before.
+    pub(super) fn set(self) -> Result<(), GlobalObserverIsSet> {
+        GLOBAL.set(self).map_err(|_| GlobalObserverIsSet)
+    }
+
+    /// Returns whether the observer is interested in operations with this name.
+    #[inline]
+    pub(crate) fn is_interested(self, operation: &'static str) -> bool {
+        match self {
+            Self::Given(observer) => observer.is_interested(operation),
+            #[cfg(feature = "metrics")]
+            Self::Metrics(_) => true,
+        }
+    }
+
+    /// Returns whether the observer needs the time of an event. Metrics need the time of the last event of an operation only.
+    #[inline]
+    pub(crate) const fn needs_time(self, kind: &EventKind) -> bool {
+        match self {
+            Self::Given(_) => true,
+            #[cfg(feature = "metrics")]
+            Self::Metrics(_) => matches!(kind, EventKind::Stopped { .. } | EventKind::Succeeded { .. }),
+        }
+    }
+
+    /// Passes an event to the observer.
+    #[inline]
+    pub(crate) fn observe(self, event: &Event) {
+        match self {
+            Self::Given(observer) => observer.observe(event),
+            #[cfg(feature = "metrics")]
+            Self::Metrics(metrics) => metrics.observe(event),
+        }
+    }
 }
 
 /// Returns the observer of all operations, if it was set.
 #[inline]
-pub(crate) fn global_observer() -> Option<&'static (dyn Observer + Send + Sync)> {
+pub(crate) fn global_observer() -> Option<GlobalObserver> {
     GLOBAL.get().copied()
 }
 

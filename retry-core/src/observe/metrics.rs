@@ -57,13 +57,14 @@
 
 mod handles;
 
-use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
+use super::{Event, EventKind, GlobalObserver, GlobalObserverIsSet, Observer, name_of};
 use crate::quota::QuotaMode;
-use crate::strategy::StrategyName;
+use crate::strategy::{RetryStrategy, StrategyName};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
 use handles::{Counters, Found, Handles};
 use std::fmt;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
 ///
@@ -73,7 +74,7 @@ use std::sync::OnceLock;
 /// [`MetricsObserver`].
 pub fn install() -> Result<(), GlobalObserverIsSet> {
     static METRICS: MetricsObserver = MetricsObserver::new();
-    set_global_observer(&METRICS)
+    GlobalObserver::Metrics(&METRICS).set()
 }
 
 /// An observer that publishes the [metrics of operations](self).
@@ -113,8 +114,25 @@ impl MetricsObserver {
         Self { is_described: OnceLock::new(), series: Handles::new() }
     }
 
-    fn series(&self, event: &Event) -> Found<'_, Series> {
-        self.series.get(event.operation, event.strategy.as_ref(), |(operation, strategy)| {
+    /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built.
+    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<StrategyName>) {
+        self.series(operation, strategy.as_ref()).attempts.increment(1);
+    }
+
+    /// Counts a success, as the event [`EventKind::Succeeded`] does, which need not be built.
+    pub(crate) fn succeeded(
+        &self,
+        (operation, strategy): (&'static str, Option<StrategyName>),
+        attempts: u32,
+        elapsed: Duration,
+        levels: Levels,
+    ) {
+        self.series(operation, strategy.as_ref()).end("ok", attempts, elapsed, levels);
+    }
+
+    #[inline]
+    fn series(&self, operation: &'static str, strategy: Option<&StrategyName>) -> Found<'_, Series> {
+        self.series.get(operation, strategy, |(operation, strategy)| {
             if self.is_described.set(()).is_ok() {
                 describe_all();
             }
@@ -140,7 +158,7 @@ impl fmt::Debug for MetricsObserver {
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
         // The handles are looked up in one place, so that the compiler inlines it. Few kinds of events do not need them.
-        let series = &*self.series(event);
+        let series = &*self.series(event.operation, event.strategy.as_ref());
         match event.kind {
             EventKind::AttemptStarted => series.attempts.increment(1),
             EventKind::AttemptFailed { failure } => {
@@ -160,10 +178,12 @@ impl Observer for MetricsObserver {
                 series.set_waiting(waiting);
             }
             EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                series.end(event, reason.as_str(), Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
+                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
+                series.end(reason.as_str(), event.attempt, event.elapsed, levels);
             }
             EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                series.end(event, "ok", Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
+                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
+                series.end("ok", event.attempt, event.elapsed, levels);
             }
             EventKind::HedgeNotSent { reason } => series.hedged(reason.as_str()),
             EventKind::HedgeEnded { won } => series.hedged(if won { "won" } else { "lost" }),
@@ -251,12 +271,26 @@ fn describe_all() {
 }
 
 /// The values of the gauges of a strategy.
-struct Levels {
+pub(crate) struct Levels {
     waiting: Option<u32>,
     quota: Option<u32>,
     quota_capacity: Option<u32>,
     quota_mode: Option<QuotaMode>,
     send_rate: Option<f64>,
+}
+
+impl Levels {
+    /// Returns the present values.
+    #[inline]
+    pub(crate) fn of(strategy: &impl RetryStrategy) -> Self {
+        Self {
+            waiting: strategy.waiting_operations(),
+            quota: strategy.quota_level(),
+            quota_capacity: strategy.full_quota_level(),
+            quota_mode: strategy.quota_mode(),
+            send_rate: strategy.send_rate(),
+        }
+    }
 }
 
 /// Returns the number of a mode in the documented order.
@@ -342,10 +376,10 @@ impl Series {
         self.hedges.increment(result, || self.by(&HEDGES, "result", result));
     }
 
-    fn end(&self, event: &Event, outcome: &'static str, levels: Levels) {
+    fn end(&self, outcome: &'static str, attempts: u32, elapsed: Duration, levels: Levels) {
         self.operations.increment(outcome, || self.by(&OPERATIONS, "outcome", outcome));
-        self.operation_attempts.record(event.attempt);
-        self.duration.record(event.elapsed);
+        self.operation_attempts.record(attempts);
+        self.duration.record(elapsed);
         self.set_levels(levels);
     }
 

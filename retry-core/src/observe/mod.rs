@@ -95,7 +95,7 @@ pub(crate) mod trace;
 
 pub use event::{Event, EventKind, NoHedge};
 #[cfg(feature = "global-observer")]
-pub(crate) use global::global_observer;
+pub(crate) use global::{GlobalObserver, global_observer};
 #[cfg(feature = "global-observer")]
 pub use global::{GlobalObserverIsSet, set_global_observer};
 #[cfg(any(feature = "tracing", feature = "global-observer"))]

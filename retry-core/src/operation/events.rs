@@ -6,6 +6,8 @@ use super::observed::Observed;
 use super::release::{ReleaseGuard, TokenState};
 use super::{Call, OptionalObserver, RunningLimits, State};
 use crate::observe::EventKind;
+#[cfg(feature = "metrics")]
+use crate::observe::metrics::Levels;
 use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
@@ -48,6 +50,11 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     ) {
         let call = Call::of(named, around);
         let strategy = call.strategy;
+        #[cfg(feature = "metrics")]
+        if let Some((metrics, started)) = Call::<S, T, O>::only_metrics(observed, level) {
+            let elapsed = started.until(call.timer().reading());
+            return metrics.succeeded((call.name.get(), strategy.name()), attempts, elapsed, Levels::of(strategy));
+        }
         call.tell(observed, level, attempts, &move || succeeded(strategy, recorded));
     }
 

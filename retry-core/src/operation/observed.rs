@@ -1,9 +1,8 @@
 //! The observers of an operation: the call's observer and the process's observer.
 
 use super::Name;
-#[cfg(not(feature = "global-observer"))]
-use crate::observe::Observer;
-use crate::time::{Clock, Timestamp};
+use crate::observe::Event;
+use crate::time::Clock;
 
 /// The observers of an operation. `N` is the state of the call's own observer.
 #[derive(Debug)]
@@ -17,13 +16,16 @@ pub(super) use enabled::Global;
 
 #[cfg(feature = "global-observer")]
 mod enabled {
-    use super::{Clock, Name, Timestamp};
-    use crate::observe::{Observer, global_observer};
+    use super::{Clock, Event, Name};
+    #[cfg(feature = "metrics")]
+    use crate::observe::metrics::MetricsObserver;
+    use crate::observe::{GlobalObserver, global_observer};
+    use crate::time::KeptReading;
 
     /// The start time of an operation that the global observer is interested in. A [`Reading`](crate::time::Reading) is larger, and each
     /// operation would pay for it, also without an observer.
     #[derive(Debug)]
-    pub(in crate::operation) struct Global(Option<Timestamp>);
+    pub(in crate::operation) struct Global(Option<KeptReading>);
 
     impl Global {
         #[inline]
@@ -32,8 +34,8 @@ mod enabled {
         }
 
         #[cold]
-        fn begin_under(observer: &dyn Observer, name: &Name, clock: &impl Clock) -> Self {
-            Self(observer.is_interested(name.get()).then(|| clock.now()))
+        fn begin_under(observer: GlobalObserver, name: &Name, clock: &impl Clock) -> Self {
+            Self(observer.is_interested(name.get()).then(|| KeptReading::new(clock.reading())))
         }
 
         /// Returns whether no code of an observer has run, or will run.
@@ -47,10 +49,33 @@ mod enabled {
             self.0.is_some()
         }
 
-        /// Returns the observer and the start time, if the observer is interested in the operation.
+        /// Returns the metrics and the start time of the operation, if the global observer only counts.
+        #[cfg(feature = "metrics")]
         #[inline]
-        pub(in crate::operation) fn interested(&self) -> Option<(&'static (dyn Observer + Send + Sync), Timestamp)> {
-            global_observer().zip(self.0)
+        pub(in crate::operation) fn metrics(&self) -> Option<(&'static MetricsObserver, KeptReading)> {
+            match (global_observer()?, self.0?) {
+                (GlobalObserver::Metrics(metrics), started) => Some((metrics, started)),
+                (GlobalObserver::Given(_), _) => None,
+            }
+        }
+
+        /// Passes an event at the start of the operation to the observer, if it is interested in the operation.
+        #[inline]
+        pub(in crate::operation) fn tell_begun(&self, event: &Event) {
+            if let (Some(observer), Some(_)) = (global_observer(), self.0) {
+                observer.observe(event);
+            }
+        }
+
+        /// Passes an event to the observer, if it is interested in the operation. The clock is read if the observer needs the time.
+        #[inline]
+        pub(in crate::operation) fn tell(&self, event: &mut Event, clock: &impl Clock) {
+            if let (Some(observer), Some(started)) = (global_observer(), self.0) {
+                if observer.needs_time(&event.kind) {
+                    event.elapsed = started.until(clock.reading());
+                }
+                observer.observe(event);
+            }
         }
     }
 }
@@ -79,7 +104,8 @@ impl Global {
     }
 
     #[inline]
-    pub(super) const fn interested(&self) -> Option<(&'static dyn Observer, Timestamp)> {
-        None
-    }
+    pub(super) const fn tell_begun(&self, _: &Event) {}
+
+    #[inline]
+    pub(super) const fn tell(&self, _: &mut Event, _: &impl Clock) {}
 }

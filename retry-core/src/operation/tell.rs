@@ -5,10 +5,14 @@ use super::identity::{Beginning, Identified};
 use super::observed::{Global, Observed};
 use super::optional_observer::OptionalObserver;
 use super::refusals::Refusals;
+#[cfg(feature = "metrics")]
+use crate::observe::metrics::MetricsObserver;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, OperationId};
 use crate::strategy::{RetryError, RetryStrategy};
 use crate::time::Clock;
+#[cfg(feature = "metrics")]
+use crate::time::KeptReading;
 use std::time::Duration;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
@@ -48,6 +52,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         has_just_begun: bool,
     ) {
         let call = Call::of(named, around);
+        #[cfg(feature = "metrics")]
+        if let Some((metrics, _)) = Self::only_metrics(observed, Level::Trace) {
+            return metrics.attempt_started(call.name.get(), call.strategy.name());
+        }
         if !has_just_begun {
             return call.tell(observed, Level::Trace, attempt(), &move || EventKind::AttemptStarted);
         }
@@ -56,9 +64,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if O::beginning(&observed.own).is_some() {
             call.observer.observe(&event);
         }
-        if let Some((observer, _)) = observed.global.interested() {
-            observer.observe(&event);
-        }
+        observed.global.tell_begun(&event);
     }
 
     #[cold]
@@ -90,6 +96,17 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline]
     pub(super) fn is_heard(observed: &Observed<O::State>, level: Level) -> bool {
         observed.global.is_interested() || trace::is_enabled(level)
+    }
+
+    /// Returns the metrics of the process and the start time of the operation, if nothing else gets an event of this level.
+    #[cfg(feature = "metrics")]
+    #[inline]
+    pub(super) fn only_metrics(
+        observed: &Observed<O::State>,
+        level: Level,
+    ) -> Option<(&'static MetricsObserver, KeptReading)> {
+        let is_heard_elsewhere = O::beginning(&observed.own).is_some() || trace::is_enabled(level);
+        observed.global.metrics().filter(|_| !is_heard_elsewhere)
     }
 
     /// Reports the end of an operation after a failure. An operation that gave up is a warning with the text of its error.
@@ -182,10 +199,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             event.elapsed = self.timer().reading().saturating_since(beginning.started);
             self.observer.observe(event);
         }
-        if let Some((observer, started)) = observed.global.interested() {
-            event.elapsed = self.now().saturating_since(started);
-            observer.observe(event);
-        }
+        observed.global.tell(event, &self.timer());
     }
 }
 

@@ -19,6 +19,8 @@
 //! ```
 
 pub(crate) mod deadline;
+#[cfg(feature = "global-observer")]
+mod kept_reading;
 pub(crate) mod latest;
 pub(crate) mod limit;
 mod manual;
@@ -28,6 +30,8 @@ mod timed_out;
 #[cfg(feature = "tokio")]
 mod tokio_timer;
 
+#[cfg(feature = "global-observer")]
+pub(crate) use kept_reading::KeptReading;
 pub(crate) use latest::{Latest, Observed};
 pub use manual::{ManualSleep, ManualTimer};
 pub(crate) use reading::Reading;
