@@ -61,7 +61,7 @@ use super::{Event, EventKind, GlobalObserver, GlobalObserverIsSet, Observer, nam
 use crate::quota::QuotaMode;
 use crate::strategy::{RetryStrategy, StrategyName};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
-use handles::{Counters, Found, Handles};
+use handles::{Counters, Handles, Names};
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -115,29 +115,36 @@ impl MetricsObserver {
     }
 
     /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built.
-    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<StrategyName>) {
-        self.series(operation, strategy.as_ref()).attempts.increment(1);
+    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<&StrategyName>) {
+        self.with_series(operation, strategy, |series| series.attempts.increment(1));
     }
 
     /// Counts a success, as the event [`EventKind::Succeeded`] does, which need not be built.
     pub(crate) fn succeeded(
         &self,
-        (operation, strategy): (&'static str, Option<StrategyName>),
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
         attempts: u32,
         elapsed: Duration,
-        levels: Levels,
+        levels: &Levels,
     ) {
-        self.series(operation, strategy.as_ref()).end("ok", attempts, elapsed, levels);
+        self.with_series(operation, strategy, |series| series.succeeded(attempts, elapsed, levels));
     }
 
     #[inline]
-    fn series(&self, operation: &'static str, strategy: Option<&StrategyName>) -> Found<'_, Series> {
-        self.series.get(operation, strategy, |(operation, strategy)| {
+    fn with_series(
+        &self,
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        using: impl FnOnce(&Series),
+    ) {
+        let register = |(operation, strategy): &Names| {
             if self.is_described.set(()).is_ok() {
                 describe_all();
             }
             Series::new(operation, strategy.as_ref())
-        })
+        };
+        self.series.with(operation, strategy, register, using);
     }
 }
 
@@ -157,42 +164,7 @@ impl fmt::Debug for MetricsObserver {
 #[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
-        // The handles are looked up in one place, so that the compiler inlines it. Few kinds of events do not need them.
-        let series = &*self.series(event.operation, event.strategy.as_ref());
-        match event.kind {
-            EventKind::AttemptStarted => series.attempts.increment(1),
-            EventKind::AttemptFailed { failure } => {
-                series.attempt_failed(name_of(failure.error_type()));
-            }
-            EventKind::Limited { wait } => series.limiter_wait.record(wait),
-            EventKind::RetryScheduled { error_type, delay, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                series.retried(name_of(error_type));
-                series.backoff.record(delay);
-                series.set_levels(Levels { waiting: None, quota, quota_capacity, quota_mode, send_rate });
-            }
-            EventKind::WaitingForService { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                series.set_levels(Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
-            }
-            EventKind::Released { waited, waiting } => {
-                series.service_wait.record(waited);
-                series.set_waiting(waiting);
-            }
-            EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
-                series.end(reason.as_str(), event.attempt, event.elapsed, levels);
-            }
-            EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
-                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
-                series.end("ok", event.attempt, event.elapsed, levels);
-            }
-            EventKind::HedgeNotSent { reason } => series.hedged(reason.as_str()),
-            EventKind::HedgeEnded { won } => series.hedged(if won { "won" } else { "lost" }),
-            EventKind::HedgeSent
-            | EventKind::Refused { .. }
-            | EventKind::UnknownError { .. }
-            | EventKind::Progressed
-            | EventKind::Nested { .. } => {}
-        }
+        self.with_series(event.operation, event.strategy.as_ref(), |series| series.observe(event));
     }
 }
 
@@ -316,8 +288,10 @@ struct Series {
     backoff: Histogram,
     limiter_wait: Histogram,
     service_wait: Histogram,
-    /// By outcome.
-    operations: Counters,
+    /// The operations that succeeded.
+    succeeded: OnceLock<Counter>,
+    /// By reason.
+    failed_operations: Counters,
     /// By the class of the failure.
     failed_attempts: Counters,
     /// By the class of the failure.
@@ -345,7 +319,8 @@ impl Series {
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
             service_wait: SERVICE_WAIT.histogram(labels.clone()),
-            operations: Counters::default(),
+            succeeded: OnceLock::new(),
+            failed_operations: Counters::default(),
             failed_attempts: Counters::default(),
             retries: Counters::default(),
             hedges: Counters::default(),
@@ -356,6 +331,44 @@ impl Series {
             waiting: OnceLock::new(),
             labels,
             strategy,
+        }
+    }
+
+    fn observe(&self, event: &Event) {
+        // Few kinds of events do not need the handles.
+        match event.kind {
+            EventKind::AttemptStarted => self.attempts.increment(1),
+            EventKind::AttemptFailed { failure } => self.attempt_failed(name_of(failure.error_type())),
+            EventKind::Limited { wait } => self.limiter_wait.record(wait),
+            EventKind::RetryScheduled { error_type, delay, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                self.retried(name_of(error_type));
+                self.backoff.record(delay);
+                self.set_levels(&Levels { waiting: None, quota, quota_capacity, quota_mode, send_rate });
+            }
+            EventKind::WaitingForService { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                self.set_levels(&Levels { waiting, quota, quota_capacity, quota_mode, send_rate });
+            }
+            EventKind::Released { waited, waiting } => {
+                self.service_wait.record(waited);
+                self.set_waiting(waiting);
+            }
+            EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                let outcome = reason.as_str();
+                self.failed_operations.increment(outcome, || self.operations(outcome));
+                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
+                self.end(event.attempt, event.elapsed, &levels);
+            }
+            EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
+                let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
+                self.succeeded(event.attempt, event.elapsed, &levels);
+            }
+            EventKind::HedgeNotSent { reason } => self.hedged(reason.as_str()),
+            EventKind::HedgeEnded { won } => self.hedged(if won { "won" } else { "lost" }),
+            EventKind::HedgeSent
+            | EventKind::Refused { .. }
+            | EventKind::UnknownError { .. }
+            | EventKind::Progressed
+            | EventKind::Nested { .. } => {}
         }
     }
 
@@ -376,15 +389,36 @@ impl Series {
         self.hedges.increment(result, || self.by(&HEDGES, "result", result));
     }
 
-    fn end(&self, outcome: &'static str, attempts: u32, elapsed: Duration, levels: Levels) {
-        self.operations.increment(outcome, || self.by(&OPERATIONS, "outcome", outcome));
+    fn operations(&self, outcome: &'static str) -> Counter {
+        self.by(&OPERATIONS, "outcome", outcome)
+    }
+
+    #[inline]
+    fn succeeded(&self, attempts: u32, elapsed: Duration, levels: &Levels) {
+        match self.succeeded.get() {
+            Some(counter) => counter.increment(1),
+            None => self.count_first_success(),
+        }
+        self.end(attempts, elapsed, levels);
+    }
+
+    /// Registers the counter of successes, and counts one.
+    #[cold]
+    fn count_first_success(&self) {
+        // The recorder is called outside of the initialization, which other threads would wait for.
+        let counter = self.operations("ok");
+        self.succeeded.get_or_init(|| counter).increment(1);
+    }
+
+    #[inline]
+    fn end(&self, attempts: u32, elapsed: Duration, levels: &Levels) {
         self.operation_attempts.record(attempts);
         self.duration.record(elapsed);
         self.set_levels(levels);
     }
 
     /// Sets the gauges of the strategy, if the strategy has a name.
-    fn set_levels(&self, Levels { waiting, quota, quota_capacity, quota_mode, send_rate }: Levels) {
+    fn set_levels(&self, &Levels { waiting, quota, quota_capacity, quota_mode, send_rate }: &Levels) {
         let Some(strategy) = &self.strategy else { return };
         set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
         set(strategy, &self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));

@@ -53,7 +53,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         #[cfg(feature = "metrics")]
         if let Some((metrics, started)) = Call::<S, T, O>::only_metrics(observed, level) {
             let elapsed = started.until(call.timer().reading());
-            return metrics.succeeded((call.name.get(), strategy.name()), attempts, elapsed, Levels::of(strategy));
+            let (operation, levels) = (call.name.get(), Levels::of(strategy));
+            return metrics.succeeded(operation, strategy.name().as_ref(), attempts, elapsed, &levels);
         }
         call.tell(observed, level, attempts, &move || succeeded(strategy, recorded));
     }

@@ -54,7 +54,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let call = Call::of(named, around);
         #[cfg(feature = "metrics")]
         if let Some((metrics, _)) = Self::only_metrics(observed, Level::Trace) {
-            return metrics.attempt_started(call.name.get(), call.strategy.name());
+            return metrics.attempt_started(call.name.get(), call.strategy.name().as_ref());
         }
         if !has_just_begun {
             return call.tell(observed, Level::Trace, attempt(), &move || EventKind::AttemptStarted);

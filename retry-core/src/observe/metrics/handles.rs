@@ -5,7 +5,6 @@ use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::Counter;
 use rapidhash::fast::GlobalState;
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The number of names whose handles are found by address.
@@ -27,27 +26,35 @@ impl<H> Handles<H> {
         Self { places: [const { OnceLock::new() }; PLACES], all: LazyLock::new(RwLock::default) }
     }
 
-    /// Returns the handles of these names. They are found without hashing and without a lock if they are among the first ones that were
-    /// looked up, and if the texts have the same addresses as then.
+    /// Passes the handles of these names to `using`. They are found without hashing and without a lock if they are among the first ones
+    /// that were looked up, and if the texts have the same addresses as then.
     #[inline]
-    pub(super) fn get(
+    pub(super) fn with<R>(
         &self,
         operation: &'static str,
         strategy: Option<&StrategyName>,
         register: impl FnOnce(&Names) -> H,
-    ) -> Found<'_, H> {
+        using: impl FnOnce(&H) -> R,
+    ) -> R {
         let place = &self.places[place_of(operation, strategy)];
         match place.get() {
             Some(((known, of), handles)) if std::ptr::eq(*known, operation) && is_same_text(of.as_ref(), strategy) => {
-                Found::Here(handles)
+                using(handles)
             }
-            _ => Found::Elsewhere(self.look_up((operation, strategy.cloned()), place, register)),
+            _ => using(&self.look_up((operation, strategy), place, register)),
         }
     }
 
     /// Looks the handles up by name, and keeps them in this place if it is empty. The recorder is called without a lock, so two threads
     /// may register the same handles; for a recorder, both are the same.
-    fn look_up(&self, names: Names, place: &OnceLock<(Names, Arc<H>)>, register: impl FnOnce(&Names) -> H) -> Arc<H> {
+    #[cold]
+    fn look_up(
+        &self,
+        (operation, strategy): (&'static str, Option<&StrategyName>),
+        place: &OnceLock<(Names, Arc<H>)>,
+        register: impl FnOnce(&Names) -> H,
+    ) -> Arc<H> {
+        let names = (operation, strategy.cloned());
         let known = self.all.read().unwrap_or_else(PoisonError::into_inner).get(&names).cloned();
         let handles = known.unwrap_or_else(|| {
             let handles = Arc::new(register(&names));
@@ -78,24 +85,6 @@ fn is_same_text(one: Option<&StrategyName>, other: Option<&StrategyName>) -> boo
         (Some(one), Some(other)) => std::ptr::eq(one.as_str(), other.as_str()),
         (None, None) => true,
         _ => false,
-    }
-}
-
-/// Handles that were found.
-pub(super) enum Found<'a, H> {
-    Here(&'a H),
-    Elsewhere(Arc<H>),
-}
-
-impl<H> Deref for Found<'_, H> {
-    type Target = H;
-
-    #[inline]
-    fn deref(&self) -> &H {
-        match self {
-            Self::Here(handles) => handles,
-            Self::Elsewhere(handles) => handles,
-        }
     }
 }
 
