@@ -54,16 +54,6 @@ impl GlobalObserver {
         GLOBAL.set(self).map_err(|_| GlobalObserverIsSet)
     }
 
-    /// Returns whether the observer is interested in operations with this name.
-    #[inline]
-    pub(crate) fn is_interested(self, operation: &'static str) -> bool {
-        match self {
-            Self::Given(observer) => observer.is_interested(operation),
-            #[cfg(feature = "metrics")]
-            Self::Metrics(_) => true,
-        }
-    }
-
     /// Returns whether the observer needs the time of an event. Metrics need the time of the last event of an operation only.
     #[inline]
     pub(crate) const fn needs_time(self, kind: &EventKind) -> bool {

@@ -124,11 +124,9 @@ impl MetricsObserver {
         &self,
         operation: &'static str,
         strategy: Option<&StrategyName>,
-        attempts: u32,
-        elapsed: Duration,
-        levels: &Levels,
+        success: &End,
     ) {
-        self.with_series(operation, strategy, |series| series.succeeded(attempts, elapsed, levels));
+        self.with_series(operation, strategy, |series| series.succeeded(success));
     }
 
     #[inline]
@@ -240,6 +238,13 @@ fn describe_all() {
             recorder.describe_gauge((*name).into(), Some(*unit), (*meaning).into());
         }
     });
+}
+
+/// The end of an operation.
+pub(crate) struct End {
+    pub(crate) attempts: u32,
+    pub(crate) elapsed: Duration,
+    pub(crate) levels: Levels,
 }
 
 /// The values of the gauges of a strategy.
@@ -356,11 +361,11 @@ impl Series {
                 let outcome = reason.as_str();
                 self.failed_operations.increment(outcome, || self.operations(outcome));
                 let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
-                self.end(event.attempt, event.elapsed, &levels);
+                self.end(&End { attempts: event.attempt, elapsed: event.elapsed, levels });
             }
             EventKind::Succeeded { waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
-                self.succeeded(event.attempt, event.elapsed, &levels);
+                self.succeeded(&End { attempts: event.attempt, elapsed: event.elapsed, levels });
             }
             EventKind::HedgeNotSent { reason } => self.hedged(reason.as_str()),
             EventKind::HedgeEnded { won } => self.hedged(if won { "won" } else { "lost" }),
@@ -394,12 +399,12 @@ impl Series {
     }
 
     #[inline]
-    fn succeeded(&self, attempts: u32, elapsed: Duration, levels: &Levels) {
+    fn succeeded(&self, success: &End) {
         match self.succeeded.get() {
             Some(counter) => counter.increment(1),
             None => self.count_first_success(),
         }
-        self.end(attempts, elapsed, levels);
+        self.end(success);
     }
 
     /// Registers the counter of successes, and counts one.
@@ -411,18 +416,27 @@ impl Series {
     }
 
     #[inline]
-    fn end(&self, attempts: u32, elapsed: Duration, levels: &Levels) {
-        self.operation_attempts.record(attempts);
-        self.duration.record(elapsed);
-        self.set_levels(levels);
+    fn end(&self, end: &End) {
+        self.operation_attempts.record(end.attempts);
+        self.duration.record(end.elapsed);
+        self.set_levels(&end.levels);
     }
 
     /// Sets the gauges of the strategy, if the strategy has a name.
-    fn set_levels(&self, &Levels { waiting, quota, quota_capacity, quota_mode, send_rate }: &Levels) {
+    #[inline]
+    fn set_levels(&self, levels: &Levels) {
         let Some(strategy) = &self.strategy else { return };
+        set(strategy, &self.quota_level, &QUOTA_LEVEL, levels.quota.map(f64::from));
+        set(strategy, &self.quota_capacity, &QUOTA_CAPACITY, levels.quota_capacity.map(f64::from));
+        if levels.waiting.is_some() || levels.quota_mode.is_some() || levels.send_rate.is_some() {
+            self.set_other_levels(strategy, levels);
+        }
+    }
+
+    /// Sets the gauges that a strategy with a token bucket does not have.
+    #[inline(never)]
+    fn set_other_levels(&self, strategy: &Label, &Levels { waiting, quota_mode, send_rate, .. }: &Levels) {
         set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
-        set(strategy, &self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
-        set(strategy, &self.quota_capacity, &QUOTA_CAPACITY, quota_capacity.map(f64::from));
         set(strategy, &self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
         set(strategy, &self.send_rate, &SEND_RATE, send_rate);
     }

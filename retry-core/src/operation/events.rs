@@ -7,7 +7,7 @@ use super::release::{ReleaseGuard, TokenState};
 use super::{Call, OptionalObserver, RunningLimits, State};
 use crate::observe::EventKind;
 #[cfg(feature = "metrics")]
-use crate::observe::metrics::Levels;
+use crate::observe::metrics::{End, Levels};
 use crate::observe::trace::Level;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, RetryStrategy, RetryToken};
@@ -52,9 +52,8 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         let strategy = call.strategy;
         #[cfg(feature = "metrics")]
         if let Some((metrics, started)) = Call::<S, T, O>::only_metrics(observed, level) {
-            let elapsed = started.until(call.timer().reading());
-            let (operation, levels) = (call.name.get(), Levels::of(strategy));
-            return metrics.succeeded(operation, strategy.name().as_ref(), attempts, elapsed, &levels);
+            let success = End { attempts, elapsed: started.elapsed(&call.timer()), levels: Levels::of(strategy) };
+            return metrics.succeeded(call.name.get(), strategy.name().as_ref(), &success);
         }
         call.tell(observed, level, attempts, &move || succeeded(strategy, recorded));
     }

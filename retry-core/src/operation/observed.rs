@@ -35,7 +35,12 @@ mod enabled {
 
         #[cold]
         fn begin_under(observer: GlobalObserver, name: &Name, clock: &impl Clock) -> Self {
-            Self(observer.is_interested(name.get()).then(|| KeptReading::new(clock.reading())))
+            let is_interested = match observer {
+                GlobalObserver::Given(observer) => observer.is_interested(name.get()),
+                #[cfg(feature = "metrics")]
+                GlobalObserver::Metrics(_) => true,
+            };
+            Self(is_interested.then(|| KeptReading::new(clock.reading())))
         }
 
         /// Returns whether no code of an observer has run, or will run.
@@ -72,7 +77,7 @@ mod enabled {
         pub(in crate::operation) fn tell(&self, event: &mut Event, clock: &impl Clock) {
             if let (Some(observer), Some(started)) = (global_observer(), self.0) {
                 if observer.needs_time(&event.kind) {
-                    event.elapsed = started.until(clock.reading());
+                    event.elapsed = started.elapsed(clock);
                 }
                 observer.observe(event);
             }

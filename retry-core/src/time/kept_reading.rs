@@ -1,6 +1,6 @@
 //! A reading of a clock that is kept until a later one.
 
-use super::{Reading, Timestamp};
+use super::{Clock, Reading, Timestamp};
 use std::time::{Duration, Instant};
 
 /// A reading that an operation keeps until its end, in as many bytes as an [`Instant`].
@@ -23,23 +23,22 @@ impl KeptReading {
         }
     }
 
-    /// Returns the duration from this reading to a later one, or zero if `later` is in fact earlier.
+    /// Returns the time that has passed by the clock of this reading, or zero if the clock was set back.
     #[inline]
-    pub(crate) fn until(self, later: Reading) -> Duration {
-        match (self, later) {
-            (Self::Instant(instant), Reading::Instant(later)) => later.saturating_duration_since(instant),
-            _ => self.until_other_form(later),
+    pub(crate) fn elapsed(self, clock: &impl Clock) -> Duration {
+        match (self, clock.reading()) {
+            (Self::Instant(instant), Reading::Instant(now)) => now.saturating_duration_since(instant),
+            (Self::Instant(instant), Reading::At(now)) => nanos_between(wrapping_nanos(Timestamp::from(instant)), now),
+            (Self::At(nanos), now) => nanos_between(nanos, now.timestamp()),
         }
     }
+}
 
-    fn until_other_form(self, later: Reading) -> Duration {
-        let nanos = match self {
-            Self::Instant(instant) => wrapping_nanos(Timestamp::from(instant)),
-            Self::At(nanos) => nanos,
-        };
-        let apart = wrapping_nanos(later.timestamp()).wrapping_sub(nanos);
-        i64::try_from(apart).map_or(Duration::ZERO, |_| Duration::from_nanos(apart))
-    }
+/// Returns the time from a number of nanoseconds since the origin, modulo 2^64, to a later time.
+#[inline(never)]
+fn nanos_between(nanos: u64, later: Timestamp) -> Duration {
+    let apart = wrapping_nanos(later).wrapping_sub(nanos);
+    i64::try_from(apart).map_or(Duration::ZERO, |_| Duration::from_nanos(apart))
 }
 
 /// Returns the nanoseconds since the origin, modulo 2^64.
@@ -50,8 +49,22 @@ const fn wrapping_nanos(timestamp: Timestamp) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{KeptReading, Reading, Timestamp};
+    use super::super::{Clock, Timestamp};
+    use super::{KeptReading, Reading};
     use std::time::{Duration, Instant};
+
+    /// A clock whose readings have the form of this one.
+    struct Form(Reading);
+
+    impl Clock for Form {
+        fn now(&self) -> Timestamp {
+            self.0.timestamp()
+        }
+
+        fn reading(&self) -> Reading {
+            self.0
+        }
+    }
 
     #[test]
     fn a_kept_reading_is_as_small_as_an_instant_and_as_far_from_a_later_reading() {
@@ -60,13 +73,13 @@ mod tests {
         let forms = |instant: Instant| [Reading::Instant(instant), Reading::At(Timestamp::from(instant))];
         for earlier in forms(first) {
             for later in forms(second) {
-                assert_eq!(KeptReading::new(earlier).until(later), second.duration_since(first), "{earlier:?} {later:?}");
-                assert_eq!(KeptReading::new(later).until(earlier), Duration::ZERO, "{earlier:?} {later:?}");
+                assert_eq!(KeptReading::new(earlier).elapsed(&Form(later)), second.duration_since(first), "{earlier:?} {later:?}");
+                assert_eq!(KeptReading::new(later).elapsed(&Form(earlier)), Duration::ZERO, "{earlier:?} {later:?}");
             }
         }
         // The nanoseconds of the later one have wrapped.
         let (century, ages) = (Duration::from_secs(3_000_000_000), Duration::from_secs(18_000_000_000));
         let (earlier, later) = (Timestamp::from_origin(ages), Timestamp::from_origin(ages + century));
-        assert_eq!(KeptReading::new(Reading::At(earlier)).until(Reading::At(later)), century);
+        assert_eq!(KeptReading::new(Reading::At(earlier)).elapsed(&Form(Reading::At(later))), century);
     }
 }
