@@ -1,15 +1,15 @@
 //! The metrics of operations, as a recorder gets them.
 
+mod installed;
 mod waiting;
 
 use crate::script::{Error, NONE, Script, judge};
-use crate::support::{Failed, by_evidence, kept, run_in_a_process, secs};
+use crate::support::{Failed, by_evidence, kept, secs};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Label, Metadata, Recorder, SharedString,
     Unit,
 };
-use retry_core::observe::GlobalObserverIsSet;
-use retry_core::observe::metrics::{MetricsObserver, install};
+use retry_core::observe::metrics::MetricsObserver;
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
     AdaptiveRetryStrategy, ChainPolicy, Hedge, Jitter, PatientRetryStrategy, RetryErrorType, RetryStrategy,
@@ -371,22 +371,4 @@ fn an_error_that_nothing_classifies_is_counted_as_unknown() {
     });
     assert_eq!(recorder.count(r#"retry_failed_attempts_total{operation="read",error_type="unknown"}"#), 1);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="read",outcome="not_retryable"}"#), 1);
-}
-
-#[test]
-#[ignore = "run in its own process by the test below"]
-fn child() {
-    let recorder = Recorded::default();
-    metrics::set_global_recorder(recorder.clone()).map_err(|_| "a recorder was set").unwrap();
-    assert_eq!(install(), Ok(()));
-    assert_eq!(install(), Err(GlobalObserverIsSet));
-    let call = retry_blocking(&StandardRetryStrategy::new(), || Ok::<_, Failed>(())).name("blocking").run();
-    assert_eq!(call, Ok(()));
-    assert_eq!(recorder.count(r#"retry_operations_total{operation="blocking",outcome="ok"}"#), 1);
-}
-
-// Rules O11, O13.
-#[test]
-fn metrics_are_installed_once_for_the_whole_process() {
-    run_in_a_process("metrics::child", |_| ());
 }

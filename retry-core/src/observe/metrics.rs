@@ -120,22 +120,12 @@ impl MetricsObserver {
     }
 
     /// Counts a success, as the event [`EventKind::Succeeded`] does, which need not be built.
-    pub(crate) fn succeeded(
-        &self,
-        operation: &'static str,
-        strategy: Option<&StrategyName>,
-        success: &End,
-    ) {
+    pub(crate) fn succeeded(&self, operation: &'static str, strategy: Option<&StrategyName>, success: &End) {
         self.with_series(operation, strategy, |series| series.succeeded(success));
     }
 
     #[inline]
-    fn with_series(
-        &self,
-        operation: &'static str,
-        strategy: Option<&StrategyName>,
-        using: impl FnOnce(&Series),
-    ) {
+    fn with_series(&self, operation: &'static str, strategy: Option<&StrategyName>, using: impl FnOnce(&Series)) {
         let register = |(operation, strategy): &Names| {
             if self.is_described.set(()).is_ok() {
                 describe_all();

@@ -28,19 +28,21 @@ mod enabled {
     pub(in crate::operation) struct Global(Option<KeptReading>);
 
     impl Global {
+        /// Begins an operation. The clock is read here and not in the cold function: unlike a [`KeptReading`], an instant is returned in
+        /// registers, so that an operation without an observer needs no memory for it.
         #[inline]
         pub(in crate::operation) fn begin(name: &Name, clock: &impl Clock) -> Self {
-            global_observer().map_or(Self(None), |observer| Self::begin_under(observer, name, clock))
+            let is_interested = global_observer().is_some_and(|observer| Self::is_interested_in(observer, name));
+            Self(is_interested.then(|| KeptReading::new(clock.reading())))
         }
 
         #[cold]
-        fn begin_under(observer: GlobalObserver, name: &Name, clock: &impl Clock) -> Self {
-            let is_interested = match observer {
+        fn is_interested_in(observer: GlobalObserver, name: &Name) -> bool {
+            match observer {
                 GlobalObserver::Given(observer) => observer.is_interested(name.get()),
                 #[cfg(feature = "metrics")]
                 GlobalObserver::Metrics(_) => true,
-            };
-            Self(is_interested.then(|| KeptReading::new(clock.reading())))
+            }
         }
 
         /// Returns whether no code of an observer has run, or will run.

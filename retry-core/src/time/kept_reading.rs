@@ -28,17 +28,19 @@ impl KeptReading {
     pub(crate) fn elapsed(self, clock: &impl Clock) -> Duration {
         match (self, clock.reading()) {
             (Self::Instant(instant), Reading::Instant(now)) => now.saturating_duration_since(instant),
-            (Self::Instant(instant), Reading::At(now)) => nanos_between(wrapping_nanos(Timestamp::from(instant)), now),
-            (Self::At(nanos), now) => nanos_between(nanos, now.timestamp()),
+            (_, now) => self.until(now.timestamp()),
         }
     }
-}
 
-/// Returns the time from a number of nanoseconds since the origin, modulo 2^64, to a later time.
-#[inline(never)]
-fn nanos_between(nanos: u64, later: Timestamp) -> Duration {
-    let apart = wrapping_nanos(later).wrapping_sub(nanos);
-    i64::try_from(apart).map_or(Duration::ZERO, |_| Duration::from_nanos(apart))
+    #[cold]
+    fn until(self, now: Timestamp) -> Duration {
+        let started = match self {
+            Self::Instant(instant) => wrapping_nanos(Timestamp::from(instant)),
+            Self::At(nanos) => nanos,
+        };
+        let elapsed = wrapping_nanos(now).wrapping_sub(started);
+        i64::try_from(elapsed).map_or(Duration::ZERO, |_| Duration::from_nanos(elapsed))
+    }
 }
 
 /// Returns the nanoseconds since the origin, modulo 2^64.
@@ -73,7 +75,11 @@ mod tests {
         let forms = |instant: Instant| [Reading::Instant(instant), Reading::At(Timestamp::from(instant))];
         for earlier in forms(first) {
             for later in forms(second) {
-                assert_eq!(KeptReading::new(earlier).elapsed(&Form(later)), second.duration_since(first), "{earlier:?} {later:?}");
+                assert_eq!(
+                    KeptReading::new(earlier).elapsed(&Form(later)),
+                    second.duration_since(first),
+                    "{earlier:?} {later:?}"
+                );
                 assert_eq!(KeptReading::new(later).elapsed(&Form(earlier)), Duration::ZERO, "{earlier:?} {later:?}");
             }
         }

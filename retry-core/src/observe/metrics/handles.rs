@@ -13,10 +13,13 @@ const PLACES: usize = 64;
 /// The names of an operation and its strategy.
 pub(super) type Names = (&'static str, Option<StrategyName>);
 
+/// A place for names and their handles.
+type Place<H> = OnceLock<(Names, Arc<H>)>;
+
 /// The handles of each operation and strategy, which are registered on first use.
 pub(super) struct Handles<H> {
     /// Handles by the addresses of their names. A place keeps its first names, so an address is that of no other name.
-    places: [OnceLock<(Names, Arc<H>)>; PLACES],
+    places: [Place<H>; PLACES],
     /// All handles. Names are hashed as `metrics` hashes them, because std's hasher takes more instructions.
     all: LazyLock<RwLock<HashMap<Names, Arc<H>, GlobalState>>>,
 }
@@ -26,8 +29,7 @@ impl<H> Handles<H> {
         Self { places: [const { OnceLock::new() }; PLACES], all: LazyLock::new(RwLock::default) }
     }
 
-    /// Passes the handles of these names to `using`. They are found without hashing and without a lock if they are among the first ones
-    /// that were looked up, and if the texts have the same addresses as then.
+    /// Passes the handles of these names to `using`.
     #[inline]
     pub(super) fn with<R>(
         &self,
@@ -36,12 +38,22 @@ impl<H> Handles<H> {
         register: impl FnOnce(&Names) -> H,
         using: impl FnOnce(&H) -> R,
     ) -> R {
+        match self.find(operation, strategy) {
+            Ok(handles) => using(handles),
+            Err(place) => using(&self.look_up((operation, strategy), place, register)),
+        }
+    }
+
+    /// Returns the handles of these names, or the place for them. They are found without hashing and without a lock if they are among the
+    /// first ones that were looked up, and if the texts have the same addresses as then.
+    #[inline]
+    fn find(&self, operation: &'static str, strategy: Option<&StrategyName>) -> Result<&H, &Place<H>> {
         let place = &self.places[place_of(operation, strategy)];
         match place.get() {
             Some(((known, of), handles)) if std::ptr::eq(*known, operation) && is_same_text(of.as_ref(), strategy) => {
-                using(handles)
+                Ok(handles)
             }
-            _ => using(&self.look_up((operation, strategy), place, register)),
+            _ => Err(place),
         }
     }
 
@@ -51,7 +63,7 @@ impl<H> Handles<H> {
     fn look_up(
         &self,
         (operation, strategy): (&'static str, Option<&StrategyName>),
-        place: &OnceLock<(Names, Arc<H>)>,
+        place: &Place<H>,
         register: impl FnOnce(&Names) -> H,
     ) -> Arc<H> {
         let names = (operation, strategy.cloned());

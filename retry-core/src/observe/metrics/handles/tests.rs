@@ -1,6 +1,6 @@
 //! Tests of counters, and of handles by names.
 
-use super::{Counters, Found, Handles, PLACES};
+use super::{Counters, Handles, Names, PLACES};
 use crate::strategy::StrategyName;
 use ::metrics::Counter;
 use std::sync::Arc;
@@ -38,12 +38,15 @@ fn handles_are_those_of_their_names_wherever_the_texts_are() {
     let registered = AtomicU64::new(0);
     let found_here = [&all, &all, &other_addresses].map(|texts| {
         let found = texts.iter().enumerate().filter(|(number, (operation, strategy))| {
-            let found = handles.get(operation, strategy.as_ref(), |_| {
+            let is_found = handles.find(operation, strategy.as_ref()).is_ok();
+            let register = |_: &Names| {
                 registered.fetch_add(1, Ordering::Relaxed);
                 format!("handles {number}")
+            };
+            handles.with(operation, strategy.as_ref(), register, |found| {
+                assert_eq!(*found, format!("handles {number}"));
             });
-            assert_eq!(*found, format!("handles {number}"));
-            matches!(found, Found::Here(_))
+            is_found
         });
         found.count()
     });
