@@ -16,7 +16,7 @@ macro_rules! make_calls {
         make_calls!(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)); $($observer)?);
         make_calls!(adaptive(); $($observer)?);
         make_calls!(by_evidence().jitter(Jitter::Fixed(1.0)).name("evidence"); $($observer)?);
-        make_calls!(PatientRetryStrategy::over(standard().quota_capacity(0)); $($observer)?);
+        make_calls!(PatientRetryStrategy::new().seed(1).name("patient"); $($observer)?);
     };
     ($strategy:expr; $($observer:expr)?) => {
         let strategy = $strategy;
