@@ -34,7 +34,7 @@ impl From<retry_core::TimedOut> for JobError {
     }
 }
 
-///     Retries until the job is done or has failed.
+/// Retries until the job is done or has failed.
 struct UntilDone;
 
 impl RetryPolicy<Result<Status, JobError>> for UntilDone {

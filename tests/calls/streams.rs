@@ -211,9 +211,9 @@ async fn a_quiet_service_that_answers_is_not_waited_for() {
     let items = items.idle_timeout(secs(10)).stream();
     assert_eq!(items.take(5).collect::<Vec<_>>().await, [1, 2, 3, 4, 6].map(Ok));
     let opened = server.opened.take();
-    let pauses: Vec<_> = opened.windows(2).map(|times| times[1] - times[0] - secs(10)).collect();
+    let spaces: Vec<_> = opened.windows(2).map(|times| times[1].saturating_sub(times[0])).collect();
     // The fifth connection sent nothing, so the service may be down.
-    assert!(pauses[..4].iter().all(|pause| *pause < secs(3)) && pauses[4] > secs(20), "{pauses:?}");
+    assert!(spaces[..4].iter().all(|space| *space < secs(13)) && spaces[4] > secs(30), "{spaces:?}");
 }
 
 // Rule X3.

@@ -47,7 +47,7 @@ accepted! {
         message = "`{Self}` is not a retry strategy",
         label = "this does not implement `RetryStrategy`",
         note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`",
-        note = "name the strategy inside its holder: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
+        note = "name the strategy inside its holder: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `Arc` in place of `Rc`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
     )]
     AcceptedStrategy[RetryStrategy]
 }

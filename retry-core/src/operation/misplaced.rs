@@ -5,7 +5,7 @@
 #[diagnostic::on_unimplemented(
     message = "this is a setting of the strategy, for all its calls",
     label = "set this where the strategy is made",
-    note = "write `static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(3);`; it also has `.backoff(base, cap)` and `.jitter(..)`"
+    note = "write `static STORE: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(3);`; it also has `.backoff(base, cap)`, and a `StandardRetryStrategy` has `.jitter(..)`"
 )]
 pub trait StrategySettings {}
 
