@@ -70,7 +70,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// with `T: Into<Timestamp>`.
     ///
     /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one applies. A deadline in
-    /// the past leaves one poll. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
+    /// the past leaves one poll, which can send a request: what must not be sent too late, check before the call. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
     /// [`Clock`](crate::Clock): a clock that starts at zero never reaches an `Instant`.
     ///
     /// ```
