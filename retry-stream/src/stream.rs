@@ -56,7 +56,7 @@ enum End<T, E> {
     Failed(Outcome<Result<T, E>>),
     /// The server closed it.
     Closed,
-    /// It was not opened in time, or sent nothing for too long.
+    /// The connection or its next item did not come in time.
     Silent {
         /// Whether it had sent an item.
         answered: bool,

@@ -94,7 +94,8 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     /// let layer = RetryLayer::new(&API).policy(policy_fn(evaluate::<Error>));
     /// ```
     ///
-    /// `policy` does not compile after [`idempotent`](RetryLayer::idempotent) or another policy, because it would drop what they say.
+    /// `policy` does not compile after [`idempotent`](RetryLayer::idempotent) or another policy, because it would drop what they say. A
+    /// [`StandardRetryPolicy`] can be replaced.
     #[must_use]
     pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Same<Q>, R, T, O>
     where
@@ -104,7 +105,7 @@ impl<S, P, R, T, O> RetryLayer<S, P, R, T, O> {
     }
 
     /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt. As
-    /// [`policy`](RetryLayer::policy), it does not compile after `idempotent` or another policy.
+    /// [`policy`](RetryLayer::policy), it does not compile after `idempotent` or another policy than the standard one.
     ///
     /// Use it if requests of different kinds share a stack, for example if only some of them may be executed twice.
     ///

@@ -122,7 +122,7 @@ impl Hold {
     }
 
     /// Records that a granted send was not made. If a probe was sent, that one is taken for it, because whose send it was is not known
-    /// here. At worst, one more probe is needed to end the hold.
+    /// here. Each send from before the hold that comes back then lets one more probe be sent.
     pub(super) fn not_sent(&mut self) {
         if self.is_active() && self.sent > 0 {
             (self.phase, self.sent) = (Phase::Due, self.sent - 1);

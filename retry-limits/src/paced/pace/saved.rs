@@ -8,7 +8,7 @@ const UNUSED: f64 = 0.05;
 /// The same with a limit that the user sets, because the server may allow no burst. It covers the resolution of timers
 /// only.
 const LATE: f64 = 0.002;
-/// The part of a told burst that is kept back, for messages that arrive early and clocks that differ, but at least one send.
+/// The part of the user's burst that is kept back, for messages that arrive early and clocks that differ, but at least one send.
 const KEPT_BACK: f64 = 0.03;
 
 impl<U: Unit> Pace<U> {
