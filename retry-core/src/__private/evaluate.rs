@@ -9,8 +9,7 @@ use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 
 /// Evaluates an outcome by the standard policy.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn evaluate<R: Evaluable>(outcome: &Outcome<R>) -> RetryDirective {
     evaluate_standard(outcome, StandardRetryPolicy::new())
 }
@@ -21,8 +20,7 @@ pub fn evaluate_idempotent<R: Evaluable>(outcome: &Outcome<R>, idempotent: bool)
     evaluate_standard(outcome, StandardRetryPolicy::new().idempotent(idempotent))
 }
 
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn evaluate_standard<R: Evaluable>(outcome: &Outcome<R>, policy: StandardRetryPolicy) -> RetryDirective {
     explored::evaluated(outcome, |outcome| outcome.evaluated_by(&policy), |failure| R::no_answer(&policy, failure))
 }
@@ -92,8 +90,7 @@ pub trait Evaluable: Fallible {
 }
 
 impl<T, E: RetryInfo> Evaluable for Result<T, E> {
-    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn evaluated_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
         policy.evaluate(self)
     }

@@ -220,8 +220,7 @@ pub fn beside<'a, W: Future, I: IntoFuture<IntoFuture: Unpin>>(
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.
-#[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn wait<'c, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut StateOf<S, L, O>,

@@ -133,8 +133,7 @@ pub(super) fn textual<R>(driver: impl Driver, last: &impl KeptOutcome<R>, outcom
 /// outcome is dropped, or kept in `last`.
 ///
 /// The directive comes before the operation, because the policy is asked with a reference to the operation.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn settle<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,

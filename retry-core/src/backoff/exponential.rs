@@ -88,8 +88,7 @@ impl ExponentialBackoff {
     }
 
     /// Returns the delay before a retry, in nanoseconds.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn nanos(&self, retry_attempt: u32, error_type: RetryErrorType) -> u64 {
         let full = doubled(self.uncapped_base(error_type), retry_attempt);
         self.jittered.apply_nanos(smaller(full, self.cap_nanos))
@@ -134,17 +133,12 @@ impl Clone for ExponentialBackoff {
 }
 
 impl BackoffStrategy for ExponentialBackoff {
-    #[expect(
-        clippy::inline_always,
-        reason = "the standard strategy calls it where a retry is granted, which is out of line"
-    )]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
         Duration::from_nanos(self.nanos(retry_attempt, error_type))
     }
 
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn nanos_in_context(&self, context: &BackoffContext) -> Option<u64> {
         Some(self.nanos(context.retry_attempt, context.error_type))
     }

@@ -105,8 +105,7 @@ pub trait BackoffStrategy {
     ///     assert!((backoff.base..=most).contains(&context.previous_delay));
     /// }
     /// ```
-    #[expect(clippy::inline_always, reason = "otherwise the context of each retry is in memory")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn delay_in_context(&self, context: &BackoffContext) -> Duration {
         self.compute_next_backoff_delay(context.retry_attempt, context.error_type)
     }

@@ -250,8 +250,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Asks the strategy for the token of a retry, and holds it.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn buy<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver + Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
@@ -271,8 +270,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Holds the token of a retry, unless there is none, whatever the strategy decided.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn hold<S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
@@ -379,8 +377,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Returns the end of the operation if the outcome is final. Otherwise the outcome is [kept](State::keep) or dropped.
-    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn finish<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
         &mut self,
         call: Call<'_, S, T, O>,

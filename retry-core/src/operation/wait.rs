@@ -133,8 +133,7 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
     /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
-    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<L: RunningLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
         let wait = self.next_wait(operation)?;
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
@@ -164,8 +163,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// then waits for the strategy.
     ///
     /// The path of an attempt without a limiter is inlined. The rest is cold.
-    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn next_wait<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;

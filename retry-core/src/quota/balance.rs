@@ -133,8 +133,7 @@ impl Balance {
     }
 
     /// Takes the cost if the balance suffices. The clock is read only if there is a refill.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pay(&self, cost: u32, now: impl FnOnce() -> Timestamp) -> bool {
         if self.is_refilled.load(Ordering::Relaxed) != 0 {
             self.refill_until(now());

@@ -142,16 +142,14 @@ impl TokenBucket {
         capacity
     }
 
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
         self.balance.with(|| Balance::full(Self::limit(self.capacity), self.refill), using)
     }
 }
 
 impl RetryQuota for TokenBucket {
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
         match self.balance.without_guard() {
             Some(balance) => balance.pay(cost, || clock.now()),

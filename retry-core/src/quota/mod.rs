@@ -92,8 +92,7 @@ pub trait RetryQuota {
     ///
     /// `cost` is the cost in the settings of the strategy for this class. The default takes it with
     /// [`try_acquire`](RetryQuota::try_acquire).
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
         let _ = error_type;
         self.try_acquire(cost, clock).then_some(cost)
@@ -198,8 +197,7 @@ pub trait RetryQuota {
 // What wrappers forward: every method of the trait, except `as_own_bucket`. A bucket behind a pointer is treated as shared.
 crate::support::forwarding! {
     $ forward_quota: RetryQuota {
-        #[allow(clippy::inline_always, reason = "on the way to each retry")]
-        #[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
         fn try_acquire(&self, cost: u32, clock: &dyn crate::time::Clock) -> bool;
         #[inline]
         fn refund(&self, amount: u32);

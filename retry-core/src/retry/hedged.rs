@@ -167,8 +167,7 @@ where
         self.call.call().evaluate(&mut self.operation, &self.call.policy, outcome)
     }
 
-    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn settle(
         &mut self,
         directive: Option<RetryDirective>,

@@ -302,11 +302,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         self.decide(&self.standard.settings(), self.standard.backoff_strategy(), token, failure, clock)
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "out of line, the token would be copied to the stack on the path of each success"
-    )]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn record_success(&self, mut token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         // A copy, because the token would be moved to take it apart.
         self.standard.record_success(token.standard.copy(), success, clock)?;

@@ -243,8 +243,7 @@ pub trait RetryStrategy {
     /// Decides on a retry as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. If it can't be sent now, but may wait, the
     /// token is returned for [`wait_instead`](RetryStrategy::wait_instead). With one step for both, the token of each retry would be copied
     /// through memory.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[doc(hidden)]
     fn refresh_or_return(
         &self,
@@ -374,8 +373,7 @@ crate::support::forwarding! {
             &self,
             clock: &dyn ::retry_core::time::Clock,
         ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
-        #[allow(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-        #[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
         fn refresh_retry_token(
             &self,
             token: Self::Token,
@@ -432,7 +430,7 @@ pub(crate) use forward_strategy;
 macro_rules! forward_decision {
     () => {
         // On the way to each retry.
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         fn refresh_or_return(
             &self,
             token: Self::Token,

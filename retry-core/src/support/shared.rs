@@ -55,8 +55,7 @@ impl<T> Shared<T> {
 impl<T: Send + Sync + 'static> Shared<T> {
     /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
     /// yet, `fresh` creates it.
-    #[expect(clippy::inline_always, reason = "it is only a call")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn with<R>(&self, _fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         using(&self.state)
     }

@@ -100,8 +100,7 @@ pub(crate) fn ran<R>(outcome: R) -> R {
 }
 
 /// Evaluates an outcome.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn evaluated<R>(
     outcome: &R,
     evaluate: impl FnOnce(&R) -> RetryDirective,

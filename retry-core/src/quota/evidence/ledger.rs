@@ -132,8 +132,7 @@ impl Ledger {
     }
 
     /// Records a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pay(&self, is_timeout: bool, clock: &dyn Clock) -> bool {
         let mut word = self.word();
         while let Some(after) = word.paid_from_floor()

@@ -141,8 +141,7 @@ impl RetryQuota for EvidenceQuota {
 
     /// Pays for one retry, whatever the settings say. Only a retry that costs nothing stays free: by default, a retry
     /// after a conflict, because contention is not a sign of trouble at the server.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
         if cost == 0 {
             return Some(0);

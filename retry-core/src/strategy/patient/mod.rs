@@ -372,8 +372,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         matches!(token.stage, Stage::Unmeasured)
     }
 
-    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn refresh_retry_token(
         &self,
         token: PatientRetryToken,
@@ -386,8 +385,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
         })
     }
 
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn refresh_or_return(
         &self,
         token: PatientRetryToken,

@@ -135,8 +135,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 
 impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     /// Makes the checks that come before the number of attempts. Returns the class of the failure.
-    #[expect(clippy::inline_always, reason = "on the way to each retry")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn checked(&self, token: &StandardRetryToken, failure: &Failure) -> Result<RetryErrorType, RetryError> {
         if !self.issued(token) {
             return Err(RetryError::ForeignToken);
@@ -153,8 +152,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they
     /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff. With `WARNS`, the
     /// quota hears of its refusal, and can warn.
-    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn decide<const WARNS: bool>(
         &self,
         settings: &StandardRetrySettings,
@@ -277,8 +275,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     /// Decides on the retry of a failure as [`refresh_retry_token`](RetryStrategy::refresh_retry_token) does. With `WARNS`, the quota
     /// hears of its refusal, and can warn.
-    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn refresh<const WARNS: bool>(
         &self,
         token: StandardRetryToken,
@@ -325,8 +322,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 /// Returns the delay before this retry, and its source.
-#[expect(clippy::inline_always, reason = "on the way to each retry")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn delay(
     settings: &StandardRetrySettings,
     backoff: &impl BackoffStrategy,
@@ -367,8 +363,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         })
     }
 
-    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn refresh_retry_token(
         &self,
         token: StandardRetryToken,

@@ -120,8 +120,7 @@ where
 {
     type Output = Raced<C>;
 
-    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self.get_mut().0;
         let _entered = this.place.enter();
