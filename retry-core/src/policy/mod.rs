@@ -71,7 +71,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a policy for outcomes of the type `{R}`",
     label = "this does not implement `RetryPolicy<{R}>`",
-    note = "a function becomes a policy through `policy_fn`"
+    note = "a function becomes a policy through `policy_fn`",
+    note = "if the outcome is a future, write `retry(..)` in place of `retry_blocking(..)`"
 )]
 pub trait RetryPolicy<R: ?Sized> {
     /// Returns the directive for this outcome.

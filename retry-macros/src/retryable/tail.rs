@@ -116,6 +116,35 @@ pub(super) fn is_run(function: &ItemFn) -> bool {
     statements.iter().any(is_block) && mentions(&quote!(#(#statements)*), &[&block_on])
 }
 
+/// Whether a function returns a future, as far as the type shows it. A `Result` of a future is not one.
+pub(super) fn returns_future(returned: &ReturnType) -> bool {
+    match returned {
+        ReturnType::Type(_, ty) => is_future(ty),
+        ReturnType::Default => false,
+    }
+}
+
+fn is_future(ty: &Type) -> bool {
+    let in_bound = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Future"),
+        _ => false,
+    };
+    match ty {
+        Type::ImplTrait(ty) => ty.bounds.iter().any(in_bound),
+        Type::TraitObject(ty) => ty.bounds.iter().any(in_bound),
+        Type::Paren(ty) => is_future(&ty.elem),
+        Type::Group(ty) => is_future(&ty.elem),
+        Type::Path(ty) => ty.path.segments.last().is_some_and(|last| match &last.arguments {
+            _ if last.ident == "BoxFuture" || last.ident == "LocalBoxFuture" => true,
+            PathArguments::AngleBracketed(pointee) if last.ident == "Pin" || last.ident == "Box" => {
+                matches!(pointee.args.first(), Some(GenericArgument::Type(ty)) if is_future(ty))
+            }
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
 /// Returns the output of the future that a function returns, as far as the type shows it: `Output = T`, or the `T` of a
 /// `BoxFuture`.
 pub(super) fn output(returned: &ReturnType) -> Option<Type> {

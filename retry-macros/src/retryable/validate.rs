@@ -245,6 +245,16 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
     let form = match (blocking, signature.asyncness, Tail::take(function)) {
         (None, Some(_), _) => Form::Async,
         (None, None, Some((tail, attempt))) => Form::Tail(tail, attempt),
+        (Some(option), None, None) if tail::returns_future(&signature.output) => {
+            diagnostics.error(
+                option,
+                format!(
+                    "`blocking` is for functions that block, and `{name}` returns a future; remove `blocking`, and write \
+                     `async fn {name}`"
+                ),
+            );
+            return None;
+        }
         (Some(_), None, tail) if tail.is_none() || tail::output(&signature.output).is_none() => Form::Blocking,
         (Some(option), _, _) => {
             diagnostics.error(

@@ -1,4 +1,5 @@
 use retry_core::{RetryInfo, TimedOut, retryable};
+use std::pin::Pin;
 
 #[derive(RetryInfo)]
 #[retry(transparent)]
@@ -23,6 +24,16 @@ fn cut() -> Result<(), Failed> {
 #[retryable(strategy = "standard", blocking = true)]
 fn with_a_value() -> Result<(), Failed> {
     Ok(())
+}
+
+#[retryable(strategy = "standard", blocking)]
+fn returns_a_future() -> impl Future<Output = Result<(), Failed>> {
+    async_after_all()
+}
+
+#[retryable(strategy = "standard", blocking)]
+fn returns_a_boxed_future() -> Pin<Box<dyn Future<Output = Result<(), Failed>>>> {
+    Box::pin(async_after_all())
 }
 
 fn main() {}
