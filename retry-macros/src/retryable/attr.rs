@@ -6,12 +6,13 @@ use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
-use crate::retryable::strategy::{LIMITS, OWN, Own, is_made_here, own_names};
+use crate::retryable::strategy::{LIMITS, OWN, OWN_TYPES, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
+use crate::tokens::source;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprLit, Lit, Path, Token};
+use syn::{Expr, ExprLit, ExprPath, Lit, Path, Token};
 
 /// An option of `#[retryable]`.
 #[derive(Clone, Copy)]
@@ -374,6 +375,16 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             diagnostics.error(path, format!("a built-in strategy is written in quotes: {built_in}"));
             None
         }
+        Some(Expr::Path(path)) if names_type(path) => {
+            let ty = source(path);
+            diagnostics.error(
+                path,
+                format!(
+                    "`{ty}` is a type; make a static, `static STORE: {ty} = {ty}::new();`, and write `strategy = STORE`"
+                ),
+            );
+            None
+        }
         Some(expr) if is_made_here(expr) => {
             diagnostics.error(
                 expr,
@@ -389,6 +400,12 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             None
         }
     }
+}
+
+/// Whether a path names the type of a strategy of this library.
+fn names_type(path: &ExprPath) -> bool {
+    let mut types = OWN_TYPES.into_iter().chain(LIMITS.map(|(_, ty)| ty));
+    path.path.segments.last().is_some_and(|last| last.arguments.is_none() && types.any(|ty| last.ident == ty))
 }
 
 /// Returns the strategy of the crate `retry-limits` that a name means, if it is one or nearly one.

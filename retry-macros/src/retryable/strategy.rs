@@ -33,6 +33,9 @@ pub(super) enum Own {
 pub(super) const OWN: [(&str, Own); 3] =
     [("patient", Own::Patient), ("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
+/// The types of these strategies.
+pub(super) const OWN_TYPES: [&str; 3] = ["PatientRetryStrategy", "StandardRetryStrategy", "AdaptiveRetryStrategy"];
+
 /// The strategies of the crate `retry-limits`, which the attribute can't make: names that users try, and their types.
 pub(super) const LIMITS: [(&str, &str); 2] =
     [("paced", "PacedRetryStrategy"), ("concurrency", "ConcurrencyRetryStrategy")];
