@@ -22,6 +22,12 @@ macro_rules! accepted {
         pub trait $name<A: ?Sized> {
             /// Returns the same value.
             fn accept(&self) -> &A;
+
+            /// Returns the same value.
+            fn take(self) -> A
+            where
+                Self: Sized,
+                A: Sized;
         }
 
         #[diagnostic::do_not_recommend]
@@ -30,11 +36,26 @@ macro_rules! accepted {
             fn accept(&self) -> &T {
                 self
             }
+
+            #[inline]
+            fn take(self) -> T
+            where
+                Self: Sized,
+            {
+                self
+            }
         }
 
         #[diagnostic::do_not_recommend]
         impl<T: Never + ?Sized> $name<Neither<T>> for T {
             fn accept(&self) -> &Neither<T> {
+                self.never()
+            }
+
+            fn take(self) -> Neither<T>
+            where
+                Self: Sized,
+            {
                 self.never()
             }
         }
@@ -212,8 +233,8 @@ impl<T: Into<Usage>> AcceptedUsage for T {
     }
 }
 
-/// The [`Share`] trait in this construction. [`Operations`] implements it for each strategy `S` that operations can
-/// share.
+/// The [`Share`] trait in this construction. [`Operations`] implements it for each strategy `T` that operations can share. `S` is
+/// the type of the value, by which rustc finds the value to point at.
 #[diagnostic::on_unimplemented(
     message = "`{S}` is not shared by all calls",
     label = "each call would have a new, full quota",
@@ -221,37 +242,37 @@ impl<T: Into<Usage>> AcceptedUsage for T {
     note = "or pass a reference or an `Arc` of a strategy that is kept elsewhere",
     note = "a generic function that receives a reference or an `Arc` writes `where Operations: Share<S>`"
 )]
-pub trait AcceptedShare<S, A> {
+pub trait AcceptedShare<S, T, A> {
     /// Returns the same strategy.
-    fn take(strategy: S) -> A;
+    fn take(strategy: T) -> A;
 
     /// Returns the same strategy.
-    fn borrow(strategy: &S) -> &A;
+    fn borrow(strategy: &T) -> &A;
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: RetryStrategy> AcceptedShare<S, S> for Operations
+impl<S, T: RetryStrategy> AcceptedShare<S, T, T> for Operations
 where
-    Self: Share<S>,
+    Self: Share<T>,
 {
     #[inline]
-    fn take(strategy: S) -> S {
+    fn take(strategy: T) -> T {
         strategy
     }
 
     #[inline]
-    fn borrow(strategy: &S) -> &S {
+    fn borrow(strategy: &T) -> &T {
         strategy
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: Never> AcceptedShare<S, Neither<S>> for Operations {
-    fn take(strategy: S) -> Neither<S> {
+impl<S, T: Never> AcceptedShare<S, T, Neither<T>> for Operations {
+    fn take(strategy: T) -> Neither<T> {
         strategy.never()
     }
 
-    fn borrow(strategy: &S) -> &Neither<S> {
+    fn borrow(strategy: &T) -> &Neither<T> {
         strategy.never()
     }
 }

@@ -22,13 +22,15 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 
-/// Takes a strategy that is the value of an expression.
+/// Takes a strategy that is the value of an expression. If the value is not a strategy, its type stays unknown, so that rustc
+/// does not report as well that it is not shared.
 #[inline]
-pub fn shared<S, A>(strategy: S) -> A
+pub fn shared<S, T, A>(strategy: S) -> A
 where
-    Operations: AcceptedShare<S, A>,
+    S: AcceptedStrategy<T>,
+    Operations: AcceptedShare<S, T, A>,
 {
-    Operations::take(strategy)
+    Operations::take(strategy.take())
 }
 
 /// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
@@ -45,11 +47,13 @@ pub fn call_with<'c, S: AcceptedStrategy<A>, A>(name: &'c Name, strategy: &'c S)
 
 /// Makes a call whose strategy is an argument itself, or a variable of the function.
 #[inline]
-pub fn call_with_shared<'c, S, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A>
+pub fn call_with_shared<'c, S, T, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A>
 where
-    Operations: AcceptedShare<S, A>,
+    S: AcceptedStrategy<T>,
+    T: 'c,
+    Operations: AcceptedShare<S, T, A>,
 {
-    Call::new(name, Operations::borrow(strategy))
+    Call::new(name, Operations::borrow(strategy.accept()))
 }
 
 /// Gives an expression the type of an outcome. It is never called.

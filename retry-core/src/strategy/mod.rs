@@ -110,7 +110,8 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry strategy",
     label = "this does not implement `RetryStrategy`",
-    note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`"
+    note = "name a strategy, as in `static STORE: PatientRetryStrategy = PatientRetryStrategy::new();`",
+    note = "for a holder of a strategy, such as an `Option`, an `OnceLock` or a `Mutex`, name the strategy inside it"
 )]
 pub trait RetryStrategy {
     /// The state of one operation.
