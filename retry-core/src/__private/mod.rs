@@ -34,6 +34,7 @@ pub use crate::operation::{
     Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Step, Wait, Waiting,
 };
 pub use crate::policy::{NoAnswer, Unanswered};
+pub use crate::strategy::misplaced::OperationSettings;
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;

@@ -19,6 +19,7 @@ mod error;
 mod failure;
 mod limited;
 mod long_polling;
+pub(crate) mod misplaced;
 mod name;
 mod patient;
 mod scoped;
