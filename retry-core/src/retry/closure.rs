@@ -120,6 +120,18 @@ pub trait BlockingAttempts: Attempts {
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> Self::Outcome;
 }
 
+/// A closure that returns futures. The trait exists for its message.
+#[diagnostic::on_unimplemented(
+    message = "`retry` takes a closure that returns a future, and this one returns `{R}`",
+    label = "this returns `{R}`, which is not a future",
+    note = "for a call that blocks its thread, write `retry_blocking(..)`, and no `.await`",
+    note = "for a call that is async, return its future, without a `;`: `|| call()`"
+)]
+pub trait ReturnsFuture<R> {}
+
+#[diagnostic::do_not_recommend]
+impl<F, Fut: Future> ReturnsFuture<Fut> for F {}
+
 /// State kept from one attempt to the next: the state of the contexts, or none.
 pub trait AttemptState {
     /// Creates the state at the start of an operation.

@@ -31,7 +31,7 @@ mod when;
 
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};
 #[doc(hidden)]
-pub use closure::{AttemptState, Started};
+pub use closure::{AttemptState, ReturnsFuture, Started};
 #[cfg(feature = "hedges")]
 pub use hedged::HedgedRetry;
 #[doc(hidden)]
@@ -144,8 +144,7 @@ pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where
     S: RetryStrategy,
     Operations: Share<S>,
-    F: FnMut() -> Fut,
-    Fut: Future,
+    F: FnMut() -> Fut + ReturnsFuture<Fut>,
 {
     Retry::new(strategy, Name::of_closure::<F>(), attempt, DEFAULT_TIMER)
 }
@@ -173,8 +172,7 @@ pub fn retry_with_context<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, WithCo
 where
     S: RetryStrategy,
     Operations: Share<S>,
-    F: FnMut(AttemptContext) -> Fut,
-    Fut: Future,
+    F: FnMut(AttemptContext) -> Fut + ReturnsFuture<Fut>,
 {
     Retry::new(strategy, Name::of_closure::<F>(), WithContext(attempt), DEFAULT_TIMER)
 }
