@@ -79,6 +79,9 @@ use std::time::Duration;
 /// 3. After the attempt, [`record_success`](RetryStrategy::record_success) or
 ///    [`refresh_retry_token`](RetryStrategy::refresh_retry_token). With a new token, the operation continues at step 2.
 ///
+/// Each strategy has its own type of tokens, so `dyn RetryStrategy` alone does not compile. For a strategy whose type is chosen at run
+/// time, use [`ErasedStrategy`].
+///
 /// Your own strategy needs the three methods without a default. Implement [`release`](RetryStrategy::release) as
 /// well if a token takes something that must be given back, such as an amount of a quota.
 ///
