@@ -42,7 +42,8 @@ pub struct ExponentialBackoff {
 }
 
 impl ExponentialBackoff {
-    /// Creates a backoff whose delays start from `base`, double with each retry, and never exceed `cap`.
+    /// Creates a backoff whose delays start from `base`, double with each retry, and never exceed `cap`. A base above the cap is
+    /// treated as the cap.
     ///
     /// After a conflict the delays start from 20 ms, or from `base` if that is shorter.
     pub const fn new(base: Duration, cap: Duration) -> Self {

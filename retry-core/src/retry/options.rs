@@ -211,12 +211,13 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
 }
 
 impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
-    /// Sets a closure that is called after each failure, with the error and an event.
+    /// Sets a closure that is called after each failure, also the last one, with the error and an event.
     ///
     /// The event is [`RetryScheduled`](crate::EventKind::RetryScheduled) if a retry follows after a [delay](crate::EventKind::delay),
     /// [`WaitingForService`](crate::EventKind::WaitingForService) if the operation waits in line, and
-    /// [`Stopped`](crate::EventKind::Stopped), which has a [reason](crate::EventKind::reason), if the operation ends. If it ends in a wait,
-    /// the closure is called again, with `Stopped` and the same error.
+    /// [`Stopped`](crate::EventKind::Stopped), which has a [reason](crate::EventKind::reason), if the operation ends. If it ends during
+    /// the wait after a failure, the closure is called twice for that failure: the second call has `Stopped` and the same error. If a time
+    /// limit ends it during a later attempt, the closure is called once more, with the error that the operation returns.
     ///
     /// It is also called when a [stop](Retry::stop) or a time limit ends the call before its first attempt. The number of the attempt is 0
     /// then.
