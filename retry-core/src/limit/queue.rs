@@ -245,9 +245,12 @@ impl<L: SendSupply> SendQueue<L> {
     }
 
     /// Gives back a granted send that is not made yet. Its operation asks again, in front of the operations that were
-    /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
-    pub fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
-        self.limit.give_back(weight);
+    /// never granted a send. Until then, others may take the send, as if the operation had been passed over. With `None` as the
+    /// weight, nothing is given back: the send is lost, or the caller has given it back to the limit.
+    pub fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: impl Into<Option<L::Weight>>) {
+        if let Some(weight) = weight.into() {
+            self.limit.give_back(weight);
+        }
         *ticket = Some(issued(self.front_tickets.next_back()));
     }
 

@@ -113,11 +113,16 @@ fn the_last_operation_that_puts_its_send_back_is_the_first_one() {
     let waiting = ask(&mut queue, nanos(0)).unwrap();
     assert!(ask(&mut queue, nanos(0)).unwrap() > waiting);
     let [mut first, mut second] = [None; 2];
-    queue.limit.taken = 2;
+    queue.limit.taken = 3;
     queue.put_back(&mut first, ());
     queue.put_back(&mut second, ());
     let (first, second) = (first.unwrap(), second.unwrap());
     assert!(second < first && first < waiting);
+    // Without a weight, the operation keeps its turn, and its send is lost.
+    let mut third = None;
+    queue.put_back(&mut third, None);
+    assert!(third.unwrap() < second);
+    assert_eq!(queue.limit.taken, 1);
 }
 
 #[test]
