@@ -1,6 +1,9 @@
 //! A server that is closed: it asked for a wait, and until its end only rare probes are sent.
 
+use super::place::Grant;
+use crate::number::next_short;
 use retry_core::time::Timestamp;
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 /// The time from the start of a hold to its first probe, and the shortest time between two probes. A server that asks for a
@@ -21,6 +24,11 @@ const LONGEST_BAN: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     phase: Phase,
+    /// The serial number of the hold. A probe has it, so that it does not come back in another hold. It wraps.
+    number: NonZeroU16,
+    /// The number of probes that were taken, and neither granted nor given back yet. One can be kept for an operation that is
+    /// late.
+    taken: u8,
     /// The number of probes that were sent in the hold, and not given back or rejected since.
     sent: u32,
     begun: Timestamp,
@@ -33,18 +41,31 @@ pub(super) struct Hold {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Before it began, and since its end was noticed. The times are not used.
+    /// Before it began, and since [`pass`](Hold::pass) found its end. The times are not used.
     Over,
-    /// No probe is due.
     Begun,
-    /// A probe became available that was not sent. It may be kept for an operation that is late.
-    Due,
+    /// A probe was accepted, so the hold has ended, and [`pass`](Hold::pass) will find its end.
+    Accepted,
 }
 
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { phase: Phase::Over, sent: 0, begun: now, until: now, probe_at: now, was_too_long: false }
+        Self {
+            phase: Phase::Over,
+            number: NonZeroU16::MIN,
+            taken: 0,
+            sent: 0,
+            begun: now,
+            until: now,
+            probe_at: now,
+            was_too_long: false,
+        }
+    }
+
+    /// Returns a hold that is over, for another limit. The number stays, so that a probe of this hold is not one of the next hold.
+    pub(super) const fn restarted(&self, now: Timestamp) -> Self {
+        Self { number: self.number, ..Self::over(now) }
     }
 
     /// Returns the end.
@@ -58,10 +79,15 @@ impl Hold {
         self.phase != Phase::Over
     }
 
+    /// Returns whether sends are held back, as far as it is known without the time.
+    pub(super) fn holds_back(&self) -> bool {
+        self.phase == Phase::Begun
+    }
+
     /// Returns whether sends are held back at this time.
     #[inline]
     pub(super) fn is_on(&self, now: Timestamp) -> bool {
-        self.is_active() && now < self.until
+        self.holds_back() && now < self.until
     }
 
     /// Updates the time. Returns whether a probe is due.
@@ -85,14 +111,17 @@ impl Hold {
         is_closed || !self.was_too_long
     }
 
-    /// Begins the hold, or prolongs it. `interval` is the time between two sends that the user allows.
-    pub(super) fn begin(&mut self, now: Timestamp, wait: Duration, interval: Duration) {
-        if !self.is_on(now) {
+    /// Begins the hold, or prolongs it. Returns whether it begins. `interval` is the time between two sends that the user allows.
+    pub(super) fn begin(&mut self, now: Timestamp, wait: Duration, interval: Duration) -> bool {
+        let begins = !self.is_on(now);
+        if begins {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
-            (self.phase, self.sent) = (Phase::Begun, 0);
+            (self.phase, self.number) = (Phase::Begun, next_short(self.number));
+            (self.taken, self.sent) = (0, 0);
         }
         self.until = self.until.max(now.saturating_add(wait));
+        begins
     }
 
     /// Returns the time of the next probe.
@@ -100,33 +129,41 @@ impl Hold {
         self.probe_at.min(self.until)
     }
 
-    /// Records that a probe may be sent, by the operation that asks next. `interval` is the time between two sends that the user
+    /// Records that a probe becomes available, to the operation that asks next. `interval` is the time between two sends that the user
     /// allows.
     pub(super) fn probe(&mut self, now: Timestamp, interval: Duration) {
         let space = now.saturating_since(self.begun).saturating_add(FIRST_PROBE).min(LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.max(interval));
-        self.phase = Phase::Due;
     }
 
-    /// Returns whether a probe became available that was not sent.
-    pub(super) fn is_due(&self) -> bool {
-        self.phase == Phase::Due
+    /// Records that a probe was taken, to grant it or to keep it for an operation that is late.
+    pub(super) fn take(&mut self) {
+        self.taken = self.taken.saturating_add(1);
     }
 
-    /// Records that a send was granted to an operation. It is the probe if one is due. Otherwise it was kept for the operation since
-    /// before the hold.
-    pub(super) fn sent(&mut self) {
-        if self.is_due() {
-            (self.phase, self.sent) = (Phase::Begun, self.sent.saturating_add(1));
+    /// Records that a send that was taken is granted or given back. Returns whether it is a probe. Otherwise it was kept since before
+    /// the hold.
+    pub(super) fn release(&mut self) -> bool {
+        let is_probe = self.taken > 0;
+        self.taken = self.taken.saturating_sub(1);
+        is_probe
+    }
+
+    /// Records that a send that was taken is granted to an operation. Returns it, marked if it is a probe.
+    #[cold]
+    pub(super) fn grant(&mut self, granted: Grant) -> Grant {
+        if !self.release() {
+            return granted;
         }
+        self.sent = self.sent.saturating_add(1);
+        granted.probe_of(self.number)
     }
 
-    /// Records that a granted send was not made. If a probe was sent, that one is taken for it, because whose send it was is not known
-    /// here. Each send from before the hold that comes back then lets one more probe be sent.
-    pub(super) fn not_sent(&mut self) {
-        if self.is_active() && self.sent > 0 {
-            (self.phase, self.sent) = (Phase::Due, self.sent - 1);
-        }
+    /// Records that a granted send was not made. Returns whether it is a probe of this hold.
+    pub(super) fn not_sent(&mut self, granted: Grant) -> bool {
+        let is_probe = granted.is_probe_of(self.number);
+        self.sent = self.sent.saturating_sub(u32::from(is_probe));
+        is_probe
     }
 
     /// Records that a request was rejected. If the hold continues, the request was a probe.
@@ -142,7 +179,7 @@ impl Hold {
         let ends = self.is_probed(now);
         if ends {
             self.was_too_long = self.until.saturating_since(now) > now.saturating_since(self.begun);
-            self.until = now;
+            (self.phase, self.until) = (Phase::Accepted, now);
         }
         ends
     }
@@ -160,8 +197,10 @@ impl Hold {
 
 #[cfg(test)]
 mod tests {
+    use super::super::place::Grant;
     use super::Hold;
     use retry_core::time::Timestamp;
+    use std::num::NonZeroU16;
     use std::time::Duration;
 
     const fn at(millis: u64) -> Timestamp {
@@ -175,10 +214,25 @@ mod tests {
         hold
     }
 
-    /// Sends a probe at this time.
-    fn probe(hold: &mut Hold, millis: u64) {
+    /// Returns a send from before a hold.
+    fn stale() -> Grant {
+        Grant::after(NonZeroU16::MIN)
+    }
+
+    /// Grants a send that was taken.
+    fn grant(hold: &mut Hold) -> Grant {
+        hold.grant(stale())
+    }
+
+    /// Grants a probe at this time.
+    fn probe(hold: &mut Hold, millis: u64) -> Grant {
         hold.probe(at(millis), Duration::ZERO);
-        hold.sent();
+        hold.take();
+        grant(hold)
+    }
+
+    fn is_probe(hold: &Hold, granted: Grant) -> bool {
+        granted.is_probe_of(hold.number)
     }
 
     #[test]
@@ -187,39 +241,60 @@ mod tests {
         assert!(!hold.accept(at(500)), "it was sent before the hold");
         assert!(hold.is_on(at(500)));
         assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
-        hold.sent();
+        let kept = grant(&mut hold);
+        assert!(!is_probe(&hold, kept), "it was kept since before the hold");
         assert!(!hold.accept(at(999)), "a send from before the hold is not a probe");
         hold.probe(at(1_000), Duration::ZERO);
         assert!(!hold.accept(at(1_000)), "nobody has asked for the probe");
-        hold.sent();
+        hold.take();
+        assert!(!hold.accept(at(1_000)), "it is kept for an operation that is late");
+        grant(&mut hold);
         hold.reject(at(1_100));
         assert!(!hold.accept(at(1_200)), "the probe was rejected");
         assert!(hold.is_on(at(1_200)));
         probe(&mut hold, 3_000);
         assert!(hold.accept(at(3_100)));
-        assert!(!hold.is_on(at(3_100)));
+        assert!(!hold.is_on(at(3_100)) && !hold.holds_back());
         assert!(!hold.accept(at(3_200)), "it ends once");
     }
 
     #[test]
-    fn a_probe_that_is_given_back_is_due_again() {
+    fn only_a_probe_comes_back() {
         let mut hold = until(60_000);
-        hold.not_sent();
-        assert!(!hold.is_due(), "a send from before the hold is not a probe");
-        probe(&mut hold, 1_000);
-        assert!(!hold.is_due());
-        hold.not_sent();
-        assert!(hold.is_due());
+        assert!(!hold.not_sent(stale()) && !hold.release(), "a send from before the hold is not a probe");
+        let first = probe(&mut hold, 1_000);
+        assert!(!hold.not_sent(stale()), "nor is it after a probe");
+        assert!(hold.not_sent(first));
         assert!(!hold.accept(at(1_100)), "no probe was sent");
-        hold.sent();
+        hold.take();
+        assert!(hold.release());
+        hold.take();
+        grant(&mut hold);
         // Of two probes, the other one can still be accepted.
-        probe(&mut hold, 3_000);
-        hold.not_sent();
+        let second = probe(&mut hold, 3_000);
+        assert!(hold.not_sent(second));
         assert!(hold.accept(at(3_100)));
-        // A hold that is over has no probe.
-        hold.pass(at(3_100));
-        hold.not_sent();
-        assert!(!hold.is_active());
+    }
+
+    #[test]
+    fn two_probes_are_two_although_one_is_kept() {
+        let mut hold = until(60_000);
+        hold.take();
+        let granted = [probe(&mut hold, 3_000), grant(&mut hold), grant(&mut hold)];
+        assert_eq!(granted.map(|granted| is_probe(&hold, granted)), [true, true, false]);
+    }
+
+    #[test]
+    fn a_probe_of_another_hold_does_not_come_back() {
+        let mut hold = until(2_000);
+        let former = probe(&mut hold, 1_000);
+        hold.take();
+        assert!(hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO));
+        assert!(!hold.not_sent(former) && !hold.release());
+        // A hold that is prolonged is the same one.
+        let same = probe(&mut hold, 5_000);
+        assert!(!hold.begin(at(5_000), Duration::from_secs(90), Duration::ZERO));
+        assert!(hold.not_sent(same));
     }
 
     #[test]

@@ -43,8 +43,8 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
     fn ask(&self, place: &mut PacedPlace<U>, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         let (weight, joins) = (place.weight(), place.ticket.is_none());
         match self.with_pacer(|pacer| pacer.ask(clock, &mut place.ticket, weight)) {
-            Ok(rejections) => {
-                place.granted = rejections;
+            Ok(granted) => {
+                place.granted = granted;
                 Ready::Now
             }
             // A shorter wait is the whole wait, and too short to refuse an operation for it.
@@ -66,14 +66,14 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
             let usage = U::take_usage(&mut place.held);
             pacer.accept(clock, place.ticket, place.weight(), usage.used(), place.throttled);
             if let Some(limit) = U::report(success, usage) {
-                pacer.report(clock, place.granted, limit);
+                pacer.report(clock, place.sent_after(), limit);
             }
         });
     }
 
     /// A throttled attempt is repeated without backoff and cost.
     fn failed(&self, place: &mut PacedPlace<U>, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-        let (sent_after, ticket, mut throttled) = (place.granted, place.ticket, place.throttled);
+        let (sent_after, ticket, mut throttled) = (place.sent_after(), place.ticket, place.throttled);
         let usage = U::take_usage(&mut place.held);
         let terms = match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
@@ -117,14 +117,14 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
 
     fn put_back(&self, place: &mut PacedPlace<U>) {
         let weight = place.weight();
-        if place.granted.take().is_some() {
-            self.with_pacer(|pacer| pacer.put_back(&mut place.ticket, weight));
+        if let Some(granted) = place.granted.take() {
+            self.with_pacer(|pacer| pacer.put_back(&mut place.ticket, granted, weight));
         }
     }
 
     fn release(&self, place: &mut PacedPlace<U>) {
         let (ticket, granted, weight) = (place.ticket.take(), place.granted.take(), place.weight());
-        self.with_pacer(|pacer| pacer.give_up(ticket, granted.map(|_| weight)));
+        self.with_pacer(|pacer| pacer.give_up(ticket, granted.map(|granted| (granted, weight))));
     }
 
     fn send_rate(&self) -> Option<f64> {

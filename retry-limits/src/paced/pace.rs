@@ -6,16 +6,17 @@ use super::estimator::{Doubt, UserRates};
 use super::fallen::Fallen;
 use super::hold::Hold;
 use super::hurry::Hurry;
+use super::place::Grant;
 use super::reports::Reports;
 use super::unit::{Scale, Unit};
 use super::{GoodputEstimator, PacedAnswers};
-use crate::number::next;
+use crate::number::next_short;
 use retry_core::classify::http::RateLimit;
 use retry_core::parts::{Latest, Observed};
 use retry_core::parts::{RECHECK, SendSupply, time_for};
 use retry_core::time::Timestamp;
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 mod accepted;
@@ -41,8 +42,8 @@ pub(super) struct Pace<U> {
     /// The counts of the server's answers and of the waits of operations, in all limits so far.
     pub(super) answers: PacedAnswers,
     /// One more than the number of rejections and warnings that cut the estimator's rate, of external cuts, and of limits that
-    /// began.
-    pub(super) rejections: NonZeroU32,
+    /// began. It wraps.
+    pub(super) rejections: NonZeroU16,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
     /// The number of sends that are available.
@@ -71,7 +72,7 @@ impl<U: Unit> Pace<U> {
             estimator: *estimator,
             imposed: None,
             answers: PacedAnswers::default(),
-            rejections: NonZeroU32::MIN,
+            rejections: NonZeroU16::MIN,
             rate,
             sends: 0.0,
             filled: now,
@@ -92,8 +93,9 @@ impl<U: Unit> Pace<U> {
     /// Begins another limit, with another estimator and the user's rates. Rejections of requests that were sent before are ignored.
     pub(super) fn restart(&mut self, mut estimator: GoodputEstimator, user_rates: UserRates, now: Timestamp) {
         estimator.set_user_rates(user_rates.in_unit(self.scale.unit()));
-        let (answers, rejections, latest, scale) = (self.answers, next(self.rejections), self.latest, self.scale);
-        *self = Self { answers, rejections, latest, scale, ..Self::new(&estimator, now) };
+        let (answers, rejections, latest, scale) = (self.answers, next_short(self.rejections), self.latest, self.scale);
+        let hold = self.hold.restarted(now);
+        *self = Self { answers, rejections, hold, latest, scale, ..Self::new(&estimator, now) };
     }
 
     /// Records that an operation joined others that wait for this many sends.
@@ -120,17 +122,21 @@ impl<U: Unit> Pace<U> {
         }
     }
 
-    /// Records that a send was granted. If its operation does not make it, [`not_sent`](Pace::not_sent) follows.
+    /// Records that a send was granted that was taken before. If its operation does not make it, [`not_sent`](Pace::not_sent)
+    /// follows.
     #[inline]
-    pub(super) fn sent(&mut self) {
-        if self.hold.is_active() {
-            self.hold.sent();
-        }
+    pub(super) fn grant(&mut self) -> Grant {
+        let granted = Grant::after(self.rejections);
+        if self.hold.is_active() { self.hold.grant(granted) } else { granted }
     }
 
-    /// Records that a granted send was not made, before it is given back.
-    pub(super) fn not_sent(&mut self) {
-        self.hold.not_sent();
+    /// Gives back a granted send of this weight that was not made. In a hold, only its probe can be sent again.
+    pub(super) fn not_sent(&mut self, granted: Grant, weight: U::Weight) {
+        if !self.hold.holds_back() {
+            self.give_back(weight);
+        } else if self.hold.not_sent(granted) {
+            self.sends = self.one();
+        }
     }
 
     /// Returns whether the rate determines how much is sent, and not the client: an operation had to wait for a send in the last second.
@@ -145,13 +151,13 @@ impl<U: Unit> Pace<U> {
         self.hurry.pause();
         self.rate = self.rate_at(now);
         if is_cut {
-            self.rejections = next(self.rejections);
+            self.rejections = next_short(self.rejections);
         }
     }
 
     /// Evaluates the server's report. It is a warning if few requests remain, unless the request was sent before the last cut
     /// was known.
-    pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, limit: RateLimit) {
+    pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<NonZeroU16>, limit: RateLimit) {
         if !self.reports.few_remain(now, limit) || sent_after != Some(self.rejections) {
             return;
         }
@@ -159,7 +165,7 @@ impl<U: Unit> Pace<U> {
         if self.estimator.warn(now) {
             self.rate = self.rate_at(now);
             if self.imposed.is_none() {
-                self.rejections = next(self.rejections);
+                self.rejections = next_short(self.rejections);
             }
         }
     }
@@ -245,14 +251,14 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     fn take(&mut self, weight: U::Weight) {
         self.sends = (self.sends - self.sends(weight)).max(0.0);
-        // Of light requests, only one is the probe.
-        if U::IS_WEIGHED && self.hold.is_active() {
-            self.sends = 0.0;
+        if self.hold.is_active() {
+            self.take_in_hold();
         }
     }
 
+    /// Gives back a send that was kept, or a granted one outside a hold.
     fn give_back(&mut self, weight: U::Weight) {
-        if self.hold.is_active() {
+        if self.hold.holds_back() {
             return self.give_back_in_hold();
         }
         self.sends = self.saved(self.sends + self.sends(weight));

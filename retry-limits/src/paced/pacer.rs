@@ -2,6 +2,7 @@
 
 use super::accepted_counters::AcceptedCounters;
 use super::pace::Pace;
+use super::place::Grant;
 use super::unit::Unit;
 use super::{GoodputEstimator, PacedAnswers, PacedSettings};
 use crate::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
@@ -10,7 +11,7 @@ use retry_core::classify::http::RateLimit;
 use retry_core::limit::Ready;
 use retry_core::parts::{SendQueue, SendSupply, Ticket};
 use retry_core::time::{Clock, Timestamp};
-use std::num::NonZeroU32;
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 /// A wait that the server asks for holds back all operations if it is longer than this. A shorter one is often a part of a
@@ -209,14 +210,14 @@ impl<U: Unit> Pacer<U> {
         queue.as_ref().filter(|_| self.is_pacing()).map(|queue| queue.limit().rate())
     }
 
-    /// Asks for a send. Returns the number of rejections so far if it is granted, or else how long to wait before asking
-    /// again. If sends are not limited, returns `None` in place of the number, and the place is given up.
+    /// Asks for a send. Returns the send if it is granted, or else how long to wait before asking again. If sends are not limited,
+    /// returns `None` in place of the send, and the place is given up.
     pub(super) fn ask(
         &self,
         clock: &dyn Clock,
         ticket: &mut Option<Ticket>,
         weight: U::Weight,
-    ) -> Result<Option<NonZeroU32>, Duration> {
+    ) -> Result<Option<Grant>, Duration> {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ok(None) };
@@ -237,11 +238,11 @@ impl<U: Unit> Pacer<U> {
             pace.answers.waits += 1;
             return Err(wait);
         }
-        pace.sent();
+        let granted = pace.grant();
         if !pace.is_limited(now) {
             pace.pause(now);
         }
-        Ok(Some(pace.rejections))
+        Ok(Some(granted))
     }
 
     /// Returns the answer for an operation that has joined the queue and waits for this long.
@@ -339,7 +340,7 @@ impl<U: Unit> Pacer<U> {
         &self,
         now: Timestamp,
         ticket: Option<Ticket>,
-        sent_after: Option<NonZeroU32>,
+        sent_after: Option<NonZeroU16>,
         weight: U::Weight,
         (wait, returns, throttled): (Duration, bool, &mut Throttled),
         settings: impl FnOnce() -> PacedSettings,
@@ -373,7 +374,7 @@ impl<U: Unit> Pacer<U> {
 
     /// Learns from the server's report about its limit. `sent_after` is as in [`reject`](Pacer::reject).
     #[cold]
-    pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<NonZeroU32>, limit: RateLimit) {
+    pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<NonZeroU16>, limit: RateLimit) {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = queue.as_mut().filter(|_| self.is_pacing()) else { return };
@@ -383,23 +384,23 @@ impl<U: Unit> Pacer<U> {
     }
 
     /// Gives back a granted send that is not made yet, and keeps the operation's turn.
-    pub(super) fn put_back(&self, ticket: &mut Option<Ticket>, weight: U::Weight) {
+    pub(super) fn put_back(&self, ticket: &mut Option<Ticket>, granted: Grant, weight: U::Weight) {
         if let Some(queue) = &mut *self.lock() {
-            queue.limit_mut().not_sent();
-            queue.put_back(ticket, weight);
+            queue.limit_mut().not_sent(granted, weight);
+            queue.put_back(ticket, None);
         }
     }
 
     /// Gives up a place in the queue, and gives back the send that was granted for a request of this weight and not made.
     #[inline]
-    pub(super) fn give_up(&self, ticket: Option<Ticket>, granted: Option<U::Weight>) {
+    pub(super) fn give_up(&self, ticket: Option<Ticket>, granted: Option<(Grant, U::Weight)>) {
         if (ticket.is_some() || granted.is_some())
             && let Some(queue) = &mut *self.lock()
         {
-            if granted.is_some() {
-                queue.limit_mut().not_sent();
+            queue.leave(ticket);
+            if let Some((granted, weight)) = granted {
+                queue.limit_mut().not_sent(granted, weight);
             }
-            queue.give_up(ticket, granted);
         }
     }
 }

@@ -3,17 +3,46 @@
 use super::unit::{Requests, Unit};
 use crate::throttled::Throttled;
 use retry_core::parts::Ticket;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 
 /// The place of an operation in a [`PacedLimiter`](super::PacedLimiter).
 #[derive(Debug)]
 pub struct PacedPlace<U: Unit = Requests> {
     /// The place in the queue, while the operation waits for a send.
     pub(super) ticket: Option<Ticket>,
-    /// The number of the last rejection that was known when the send was granted. `None` if sends were not limited then.
-    pub(super) granted: Option<NonZeroU32>,
+    /// The granted send. `None` if sends were not limited then.
+    pub(super) granted: Option<Grant>,
     pub(super) throttled: Throttled,
     pub(super) held: U::Held,
+}
+
+/// A granted send: the number of the last rejection that was known then, and in the upper half, the number of the hold whose probe
+/// the send is. A place is part of each token, so both are short.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant(NonZeroU32);
+
+impl Grant {
+    /// Creates a send that is not a probe.
+    #[inline]
+    pub(super) fn after(rejection: NonZeroU16) -> Self {
+        Self(rejection.into())
+    }
+
+    /// Makes the send the probe of a hold.
+    pub(super) fn probe_of(self, hold: NonZeroU16) -> Self {
+        Self(self.0 | u32::from(hold.get()) << u16::BITS)
+    }
+
+    /// Returns whether the send is the probe of this hold.
+    pub(super) const fn is_probe_of(self, hold: NonZeroU16) -> bool {
+        self.0.get() >> u16::BITS == hold.get() as u32
+    }
+
+    /// Returns the number of the last rejection that was known.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    const fn sent_after(self) -> Option<NonZeroU16> {
+        NonZeroU16::new(self.0.get() as u16)
+    }
 }
 
 impl<U: Unit> PacedPlace<U> {
@@ -24,6 +53,11 @@ impl<U: Unit> PacedPlace<U> {
 
     pub(super) fn weight(&self) -> U::Weight {
         U::weight(self.held)
+    }
+
+    /// Returns the number of the last rejection that was known when the send was granted.
+    pub(super) fn sent_after(&self) -> Option<NonZeroU16> {
+        self.granted.and_then(Grant::sent_after)
     }
 
     /// Returns whether the operation may send its next attempt, because the limiter granted it.

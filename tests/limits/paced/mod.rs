@@ -5,6 +5,7 @@ mod edges;
 mod estimator;
 mod in_time;
 mod own;
+mod probes;
 mod reports;
 mod told;
 
@@ -459,100 +460,6 @@ fn rare_probes_check_a_hold() {
     // Then the hold is over, and the estimate as it was: the first request that is accepted ends the probes.
     let accept = |token| strategy.record_success(token, &Success::default(), &clock).unwrap();
     assert!(sends_within(&strategy, &clock, secs(15), accept).len() > 20);
-}
-
-/// A strategy whose server has asked for a wait of a minute.
-struct Held {
-    clock: ByHand,
-    // Its tokens know it by its address.
-    strategy: Box<PacedRetryStrategy>,
-}
-
-impl Held {
-    /// Also returns two operations that were granted their sends before the wait.
-    fn new() -> (Self, [PacedRetryToken; 2]) {
-        let clock = ByHand::at(secs(1000));
-        let strategy = Box::new(at_a_hundred(&clock));
-        let granted = [(); 2].map(|()| {
-            let mut token = strategy.acquire_initial_token(&clock).unwrap();
-            assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
-            clock.advance(millis(20));
-            token
-        });
-        let rejected = strategy.acquire_initial_token(&clock).unwrap();
-        let _ = strategy.refresh_retry_token(rejected, &throttled(Some(secs(60))), &clock);
-        (Self { clock, strategy }, granted)
-    }
-
-    fn begin(&self) -> PacedRetryToken {
-        self.strategy.acquire_initial_token(&self.clock).unwrap()
-    }
-
-    fn is_granted(&self, token: &mut PacedRetryToken) -> bool {
-        self.strategy.ready(token, &self.clock, None).wait().is_none()
-    }
-
-    /// Returns an operation that takes the probe.
-    fn probe(&self) -> PacedRetryToken {
-        let mut token = self.begin();
-        assert!(self.is_granted(&mut token));
-        token
-    }
-
-    fn accept(&self, token: PacedRetryToken) {
-        self.strategy.record_success(token, &Success::default(), &self.clock).unwrap();
-    }
-
-    /// Returns whether an operation gets no send within 100 ms, in which one comes in if there is no hold.
-    fn is_held(&self) -> bool {
-        let mut token = self.begin();
-        let mut is_granted = self.is_granted(&mut token);
-        self.clock.advance(millis(100));
-        is_granted |= self.is_granted(&mut token);
-        self.strategy.release(token);
-        !is_granted
-    }
-}
-
-// Rules A13, L33.
-#[test]
-fn a_probe_that_is_given_back_ends_no_hold() {
-    let (held, [late, _]) = Held::new();
-    held.clock.advance(secs(1));
-    held.strategy.release(held.probe());
-    held.accept(late);
-    // The next operation that asks takes the probe.
-    let probe = held.probe();
-    assert!(held.is_held());
-    held.accept(probe);
-    assert!(!held.is_held());
-}
-
-// Rules A12, L33.
-#[test]
-fn a_probe_that_is_kept_for_a_late_operation_ends_no_hold() {
-    let (held, [late, _]) = Held::new();
-    held.clock.advance(millis(950));
-    let mut first = held.begin();
-    assert!(!held.is_granted(&mut first));
-    // It asks after 50 ms, and is late by 10 ms.
-    held.clock.advance(millis(60));
-    assert!(held.is_held());
-    held.accept(late);
-    assert!(held.is_held());
-    assert!(held.is_granted(&mut first));
-    held.accept(first);
-    assert!(!held.is_held());
-}
-
-// Rules A13, L31, L33.
-#[test]
-fn a_send_from_before_a_hold_that_is_given_back_is_not_sent_in_it() {
-    let (held, [late, unsent]) = Held::new();
-    held.strategy.release(unsent);
-    assert!(held.is_held());
-    held.accept(late);
-    assert!(held.is_held());
 }
 
 // Rules L8, L34.

@@ -239,7 +239,7 @@ impl Life {
         if let Some(rules) = self.rules(place.mode) {
             rules.leave(name);
             if place.granted.is_some() {
-                rules.give_back();
+                rules.give_back(name);
             }
         }
     }

@@ -20,8 +20,8 @@ pub(super) struct Rules {
     readings: Option<Readings>,
     /// The waiters in the order in which they came.
     waiters: Vec<Waiter>,
-    /// The waiter that a send is kept for, and since when.
-    kept: Option<(u32, Duration)>,
+    /// The waiter that a send is kept for, since when, and whether the send is a probe of the hold.
+    kept: Option<(u32, Duration, bool)>,
     /// The time at which an operation last had to wait, or the limit began.
     waited_at: Duration,
     pub(super) hold: Option<Hold>,
@@ -51,9 +51,9 @@ pub(super) struct Hold {
     pub(super) begun: Duration,
     pub(super) until: Duration,
     pub(super) probe_at: Duration,
-    /// Whether a probe has become available that was not sent.
-    is_due: bool,
-    /// The sends in the hold that were not given back. A rejection forgets them.
+    /// The operations that got a probe of the hold.
+    probes: Vec<u32>,
+    /// The probes that were not given back. A rejection forgets them.
     pub(super) sent: u32,
 }
 
@@ -93,7 +93,7 @@ impl Rules {
         for waiter in &mut self.waiters {
             waiter.asks_at = waiter.asks_at.map(|asks_at| asks_at.min(reading));
         }
-        self.kept = self.kept.map(|(name, kept)| (name, kept.min(reading)));
+        self.kept = self.kept.map(|(name, kept, is_probe)| (name, kept.min(reading), is_probe));
         if let Some(hold) = &mut self.hold {
             hold.begun = hold.begun.min(since);
             hold.until = hold.until.min(since);
@@ -119,7 +119,6 @@ impl Rules {
                 // The next probe comes after twice the time since the start of the hold, and a second.
                 let space = now.saturating_sub(hold.begun).clamp(secs(1), secs(300));
                 hold.probe_at = now + (space + secs(1)).min(secs(300));
-                hold.is_due = true;
                 // A send that came back is the probe.
                 self.came_in += (1.0 - self.sends).max(0.0);
                 self.sends = self.sends.max(1.0);
@@ -141,14 +140,23 @@ impl Rules {
         self.sends = self.sends.min((self.saves * self.rate).max(1.0));
     }
 
-    /// A server asks for a wait, in which nothing is sent.
+    /// A server asks for a wait, in which nothing is sent. A probe that is available stays so if the wait is prolonged.
     pub(super) fn hold(&mut self, now: Duration, wait: Duration) {
         let until = now.saturating_add(wait);
         match &mut self.hold {
             Some(hold) if now < hold.until => hold.until = hold.until.max(until),
-            _ => self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), is_due: false, sent: 0 }),
+            _ => {
+                self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), probes: Vec::new(), sent: 0 });
+                self.kept = self.kept.map(|(name, since, _)| (name, since, false));
+                self.sends = 0.0;
+            }
         }
-        self.sends = 0.0;
+    }
+
+    /// A hold ends, because a probe was accepted.
+    pub(super) fn end_hold(&mut self, now: Duration) {
+        self.hold = None;
+        self.filled = self.filled.max(now);
     }
 
     /// Asks for a send at this time and rate. Returns the wait in seconds, or `None` if the send is granted.
@@ -158,10 +166,7 @@ impl Rules {
         for waiter in &mut self.waiters {
             waiter.asks_at = waiter.asks_at.filter(|asks_at| now.saturating_sub(*asks_at) <= grace);
         }
-        if self.kept.is_some_and(|(_, since)| now.saturating_sub(since) > secs(10)) {
-            self.kept = None;
-            self.come_back();
-        }
+        self.keep_no_longer(|(_, since, _)| now.saturating_sub(since) > secs(10));
         let first = self.waiters.iter_mut().take_while(|waiter| waiter.name != name).find(|it| it.asks_at.is_some());
         if let Some(first) = first
             && self.kept.is_none()
@@ -170,18 +175,18 @@ impl Rules {
         {
             // It does not wait for another send, so it is not counted below.
             first.asks_at = None;
-            self.kept = Some((first.name, now));
+            // In a hold, only probes are available.
+            self.kept = Some((first.name, now, self.hold.is_some()));
             self.take();
         }
-        if self.kept.is_some_and(|(kept, _)| kept == name) {
-            self.kept = None;
-            return self.grant(name);
+        if let Some((_, _, is_probe)) = self.kept.take_if(|(kept, _, _)| *kept == name) {
+            return self.grant(name, is_probe);
         }
         let ahead = self.waiters.iter().take_while(|waiter| waiter.name != name).filter(|it| it.asks_at.is_some());
         let needed = ahead.fold(1.0, |sends, _| sends + 1.0);
         if self.sends > needed - 1.0 + ALMOST_ONE {
             self.take();
-            return self.grant(name);
+            return self.grant(name, true);
         }
         let wait = (needed - self.sends) / self.rate;
         Some(match &self.hold {
@@ -200,10 +205,10 @@ impl Rules {
         self.sends = (self.sends - 1.0).max(0.0);
     }
 
-    /// Grants a send. In a hold, it is the probe if one is due.
-    fn grant(&mut self, name: u32) -> Option<f64> {
-        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.is_due) {
-            hold.is_due = false;
+    /// Grants a send. In a hold, it is a probe unless it was kept since before the hold.
+    fn grant(&mut self, name: u32, is_probe: bool) -> Option<f64> {
+        if let Some(hold) = self.hold.as_mut().filter(|_| is_probe) {
+            hold.probes.push(name);
             hold.sent += 1;
         }
         self.waiters.retain(|waiter| waiter.name != name);
@@ -222,27 +227,32 @@ impl Rules {
 
     /// An operation goes away.
     pub(super) fn leave(&mut self, name: u32) {
-        if self.kept.is_some_and(|(kept, _)| kept == name) {
-            self.kept = None;
-            self.come_back();
-        }
+        self.keep_no_longer(|(kept, _, _)| kept == name);
         self.waiters.retain(|waiter| waiter.name != name);
     }
 
-    /// A send that was granted is not made.
-    pub(super) fn give_back(&mut self) {
+    /// A send that was granted to this operation is not made.
+    pub(super) fn give_back(&mut self, name: u32) {
         self.granted -= 1.0;
-        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.sent > 0) {
-            hold.is_due = true;
-            hold.sent -= 1;
+        let hold = self.hold.as_mut().filter(|hold| hold.probes.contains(&name));
+        let is_probe = hold.is_some();
+        if let Some(hold) = hold {
+            hold.sent = hold.sent.saturating_sub(1);
         }
-        self.come_back();
+        self.come_back(is_probe);
     }
 
-    /// A send that was taken comes back. In a hold, only the probe can be sent again.
-    fn come_back(&mut self) {
-        if let Some(hold) = &self.hold {
-            if hold.is_due {
+    /// A send is not kept any more if this is true of it.
+    fn keep_no_longer(&mut self, is_over: impl Fn((u32, Duration, bool)) -> bool) {
+        if let Some((_, _, is_probe)) = self.kept.take_if(|kept| is_over(*kept)) {
+            self.come_back(is_probe);
+        }
+    }
+
+    /// A send that was taken comes back. In a hold, only a probe of this hold can be sent again, and there is one at a time.
+    fn come_back(&mut self, is_probe: bool) {
+        if self.hold.is_some() {
+            if is_probe {
                 self.sends = 1.0;
             }
             return;

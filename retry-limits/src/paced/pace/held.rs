@@ -10,8 +10,11 @@ impl<U: Unit> Pace<U> {
     pub(in crate::paced) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
         let is_believed = self.hold.is_believed(self.estimator.is_closed());
         if is_believed {
-            self.hold.begin(now, wait, self.probe_interval());
-            self.sends = 0.0;
+            let begins = self.hold.begin(now, wait, self.probe_interval());
+            // If the hold is prolonged, its probe stays available.
+            if begins {
+                self.sends = 0.0;
+            }
             // The time of the hold is not measured, and the rate does not grow in it.
             self.estimator.resume(self.hold.until());
         }
@@ -37,11 +40,17 @@ impl<U: Unit> Pace<U> {
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 
-    /// Gives back a send in a hold. It is the probe if one is due. Otherwise it is from before the hold, and no operation may send
-    /// it now.
+    /// Records that a send was taken in a hold, which is a probe. Of light requests, only one is the probe.
+    #[cold]
+    pub(super) fn take_in_hold(&mut self) {
+        self.hold.take();
+        self.sends = 0.0;
+    }
+
+    /// Gives back a send that was kept, in a hold. If it was kept since before the hold, no operation may send it now.
     #[cold]
     pub(super) fn give_back_in_hold(&mut self) {
-        if self.hold.is_due() {
+        if self.hold.release() {
             self.sends = self.one();
         }
     }

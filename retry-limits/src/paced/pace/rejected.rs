@@ -1,12 +1,12 @@
 //! What a rejection is evidence of, and what a limit does then.
 
 use super::{Doubt, Hurry, Pace, Unit};
-use crate::number::next;
+use crate::number::next_short;
 use crate::throttled::Throttled;
 use crate::waits::LONGEST_OWN_WAIT;
 use retry_core::parts::SendSupply;
 use retry_core::time::Timestamp;
-use std::num::NonZeroU32;
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 /// The number of earlier rejections of an operation with a limit of its own from which on it is known that there are such
@@ -52,14 +52,14 @@ impl<U: Unit> Pace<U> {
 
     /// Counts a rejection, unless the request was sent before the last cut was known. `holds` says whether the wait with it is
     /// long enough to hold back all sends. Returns whether it is noise for a client that the rate does not limit.
-    pub(in crate::paced) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, holds: bool) -> bool {
+    pub(in crate::paced) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU16>, holds: bool) -> bool {
         let doubt = self.doubt(now);
         self.hurry = Hurry::Never;
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.answers.rejected += 1;
-            // The server's burst is used up.
-            if self.estimator.user_rates().burst() > 1 {
+            // The server's burst is used up. In a hold, a send is a probe.
+            if self.estimator.user_rates().burst() > 1 && !self.hold.is_active() {
                 self.sends = 0.0;
             }
             self.hold.reject(now);
@@ -76,7 +76,7 @@ impl<U: Unit> Pace<U> {
             self.rate = self.rate_at(now);
             // An external rate has not changed, so the rejections of other requests at this rate are counted, too.
             if is_cut && self.imposed.is_none() {
-                self.rejections = next(self.rejections);
+                self.rejections = next_short(self.rejections);
             }
             return !is_cut && doubt == Doubt::Unlimited;
         }

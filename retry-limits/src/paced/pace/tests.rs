@@ -1,5 +1,6 @@
 //! The arithmetic of a limit, step by step: what came in before a change, holds, weights, and a clock that is set back.
 
+use super::super::place::Grant;
 use super::super::unit::{Requests, Unit, Weights};
 use super::{GoodputEstimator, Pace, RateLimit, SendSupply, Timestamp, UserRates};
 use crate::throttled::Throttled;
@@ -39,16 +40,15 @@ fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// Takes a send of this weight, and sends it.
-fn send<U: Unit>(pace: &mut Pace<U>, weight: U::Weight) {
+/// Takes a send of this weight, and grants it.
+fn send<U: Unit>(pace: &mut Pace<U>, weight: U::Weight) -> Grant {
     pace.take(weight);
-    pace.sent();
+    pace.grant()
 }
 
-/// Gives a granted send of this weight back, which was not made.
-fn give_up<U: Unit>(pace: &mut Pace<U>, weight: U::Weight) {
-    pace.not_sent();
-    pace.give_back(weight);
+/// Returns whether a send is available.
+fn is_available<U: Unit>(pace: &Pace<U>) -> bool {
+    pace.wait_for(pace.one()).is_zero()
 }
 
 const NANO: Duration = Duration::from_nanos(1);
@@ -181,9 +181,9 @@ fn a_probe_that_was_taken_and_not_sent_ends_no_hold() {
     let mut pace = searching();
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
-    send(&mut pace, ());
-    give_up(&mut pace, ());
-    assert!(pace.wait_for(1.0).is_zero(), "another operation can send it");
+    let unsent = send(&mut pace, ());
+    pace.not_sent(unsent, ());
+    assert!(is_available(&pace), "another operation can send it");
     // It is kept for an operation that is late.
     pace.take(());
     pace.accept(millis(1100), 1);
@@ -193,8 +193,8 @@ fn a_probe_that_was_taken_and_not_sent_ends_no_hold() {
     send(&mut pace, ());
     // The next probe does not hide that this one was sent, whether it is given back or not.
     pace.refill(millis(3000));
-    send(&mut pace, ());
-    give_up(&mut pace, ());
+    let unsent = send(&mut pace, ());
+    pace.not_sent(unsent, ());
     pace.accept(millis(3100), 1);
     assert!(!pace.hold.is_on(millis(3100)));
 }
@@ -203,23 +203,89 @@ fn a_probe_that_was_taken_and_not_sent_ends_no_hold() {
 #[test]
 fn sends_from_before_a_hold_that_are_given_back_in_it_are_lost() {
     let mut pace = imposed::<Requests>(1000.0);
+    let stale = pace.grant();
     assert!(pace.hold(at(0), Duration::from_secs(60)));
-    (0..3).for_each(|_| give_up(&mut pace, ()));
-    assert!(!pace.wait_for(1.0).is_zero());
+    let give_back = |pace: &mut Pace<Requests>, expected| {
+        pace.not_sent(stale, ());
+        // One that was kept.
+        pace.give_back(());
+        assert_close(pace.sends, expected);
+    };
+    give_back(&mut pace, 0.0);
     pace.refill(millis(1000));
-    (0..3).for_each(|_| give_up(&mut pace, ()));
+    give_back(&mut pace, 1.0);
+    let probe = send(&mut pace, ());
+    give_back(&mut pace, 0.0);
+    pace.not_sent(probe, ());
     assert_close(pace.sends, 1.0);
-    // One that was kept since before the hold is not a probe.
     send(&mut pace, ());
+    // One that was kept since before the hold is not a probe.
     pace.reject(millis(1100), Some(pace.rejections), false);
-    pace.sent();
+    let kept = pace.grant();
+    pace.not_sent(kept, ());
+    assert_close(pace.sends, 0.0);
     pace.accept(millis(1200), 1);
     assert!(pace.hold.is_on(millis(1200)));
     // After the hold, they come back.
     pace.refill(millis(60_000));
+    give_back(&mut pace, 2.0);
+}
+
+// Rule L33.
+#[test]
+fn sends_that_are_given_back_after_an_accepted_probe_are_not_lost() {
+    let mut pace = imposed::<Requests>(1000.0);
+    let stale = pace.grant();
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    let probe = send(&mut pace, ());
+    pace.accept(millis(1100), 1);
+    for (unsent, sends) in [(stale, 1.0), (stale, 2.0), (probe, 3.0)] {
+        pace.not_sent(unsent, ());
+        assert_close(pace.sends, sends);
+    }
+    // What came in since the end of the hold is added.
+    pace.refill(millis(1110));
+    assert_close(pace.sends, 13.0);
+}
+
+// Rule L33.
+#[test]
+fn a_probe_does_not_come_back_in_a_hold_of_the_next_limit() {
+    let mut pace = searching();
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    let probe = send(&mut pace, ());
+    pace.restart(
+        GoodputEstimator::after_the_first_rejection(millis(1500), 100),
+        UserRates::new(None, None, 1),
+        millis(1500),
+    );
+    assert!(pace.hold(millis(1500), Duration::from_secs(60)));
+    pace.not_sent(probe, ());
     assert_close(pace.sends, 0.0);
-    give_up(&mut pace, ());
-    assert_close(pace.sends, 1.0);
+}
+
+// Rules L31, L33.
+#[test]
+fn a_probe_is_available_until_it_is_taken_also_if_the_hold_is_prolonged() {
+    let mut pace = searching();
+    // A burst that the server allows.
+    pace.set_user_rates(at(0), UserRates::new(None, Some(1000.0), 10));
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.refill(millis(1000));
+    send(&mut pace, ());
+    // The answer to the first probe comes when the next one is due.
+    pace.reject(millis(3000), Some(pace.rejections), true);
+    assert!(pace.hold(millis(3000), Duration::from_secs(60)));
+    assert!(is_available(&pace));
+    send(&mut pace, ());
+    assert!(!is_available(&pace));
+    // A hold that begins has none.
+    pace.refill(millis(7000));
+    assert!(is_available(&pace));
+    assert!(pace.hold(millis(63_000), Duration::from_secs(60)));
+    assert!(!is_available(&pace));
 }
 
 #[test]
@@ -338,10 +404,10 @@ fn of_light_requests_only_one_is_the_probe() {
     pace.refill(millis(1000));
     let light = pace.sends(1);
     assert!(pace.wait_for(light).is_zero());
-    send(&mut pace, 1);
+    let probe = send(&mut pace, 1);
     assert!(!pace.wait_for(light).is_zero());
     assert_close(pace.sends, 0.0);
     // If it is given back, an operation of any weight can be the probe.
-    give_up(&mut pace, 1);
+    pace.not_sent(probe, 1);
     assert!(pace.wait_for(pace.sends(100)).is_zero());
 }

@@ -27,7 +27,7 @@ impl Life {
             && at < hold.until
         {
             self.pace.was_too_long = hold.until.saturating_sub(at) > at.saturating_sub(hold.begun);
-            hold.until = at;
+            self.paced.end_hold(at);
         }
     }
 
