@@ -156,8 +156,8 @@
 #![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// What each attempt passes is `inline(always)`, because most of it folds away only where it is inlined. In a debug build, nothing does, and
-// the copies would only make the build longer. So it is only with `not(debug_assertions)`.
+// Functions that an attempt or a retry passes are inlined by force, because most of their code folds away only there. Without optimisation,
+// nothing folds away, and the copies would only make the build longer. So a build with debug assertions does not inline them by force.
 
 // `forward_strategy` names types by paths that are right in this crate and in others.
 extern crate self as retry_core;

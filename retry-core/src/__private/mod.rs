@@ -29,12 +29,13 @@ pub use crate::operation::explored::Marked;
 #[cfg(feature = "test")]
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
-pub use crate::operation::misplaced::{ClosureForTheEnd, FutureBesideAThread, SettingsAfterStopWhen, StrategySettings};
+pub use crate::operation::misplaced::{
+    ClosureForTheEnd, FutureBesideAThread, OperationSettings, SettingsAfterStopWhen, StrategySettings,
+};
 pub use crate::operation::{
     Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Step, Wait, Waiting,
 };
 pub use crate::policy::{NoAnswer, Unanswered};
-pub use crate::strategy::misplaced::OperationSettings;
 pub use crate::support::KeptOutcome;
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;

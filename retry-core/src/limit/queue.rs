@@ -245,12 +245,15 @@ impl<L: SendSupply> SendQueue<L> {
     }
 
     /// Gives back a granted send that is not made yet. Its operation asks again, in front of the operations that were
-    /// never granted a send. Until then, others may take the send, as if the operation had been passed over. With `None` as the
-    /// weight, nothing is given back: the send is lost, or the caller has given it back to the limit.
-    pub fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: impl Into<Option<L::Weight>>) {
-        if let Some(weight) = weight.into() {
-            self.limit.give_back(weight);
-        }
+    /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
+    pub fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
+        self.limit.give_back(weight);
+        self.keep_turn(ticket);
+    }
+
+    /// Lets an operation that was granted a send ask again in front of the others, as after [`put_back`](SendQueue::put_back).
+    /// The send is not given back.
+    pub fn keep_turn(&mut self, ticket: &mut Option<Ticket>) {
         *ticket = Some(issued(self.front_tickets.next_back()));
     }
 

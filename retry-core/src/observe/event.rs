@@ -157,7 +157,7 @@ pub enum EventKind {
         /// The reason why there is no further attempt.
         reason: RetryError,
         /// The class of the last failure. `None` if the policy did not classify it, or if the operation ended while it waited for a retry or
-        /// for the service, or before an attempt.
+        /// for the service, before an attempt, or because a time limit cut one.
         error_type: Option<RetryErrorType>,
         /// The number of operations of the strategy that wait for the service now; `None` if its operations never do.
         waiting: Option<u32>,

@@ -65,7 +65,8 @@
 //! - `operation`: the [path of the function](Event::operation); for [`retry()`](crate::retry()) the name of the call, which is the path
 //!   of the closure by default.
 //! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
-//! - `error_type`: a name from [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave no class.
+//! - `error_type`: a name from [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave no class, or the operation ended in a wait
+//!   or by a time limit.
 //! - `reason`: a name from [`RetryError::as_str`](crate::RetryError::as_str), or from [`NoHedge::as_str`](crate::observe::NoHedge::as_str)
 //!   for `hedge_not_sent`.
 //! - `delay_source`: a name from [`DelaySource::as_str`](crate::strategy::DelaySource::as_str).

@@ -1,4 +1,4 @@
-//! Methods that a call or a layer does not have. They are for users who look for them: no type fulfils their bound, whose
+//! Methods that a call, a layer or a strategy does not have. They are for users who look for them: no type fulfils their bound, whose
 //! message says what to write.
 
 /// A call or a layer with the settings of its strategy. This trait has no implementations.
@@ -42,16 +42,25 @@ pub trait SettingsAfterStopWhen {}
 )]
 pub trait FutureBesideAThread {}
 
+/// A strategy with the settings of one operation. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "this is a setting of the operation, and a strategy is for many operations",
+    label = "set this where the operation is made",
+    note = "write `#[retryable(strategy = STORE, max_time = \"30s\")]`, or for a closure `retry(&STORE, || call()).max_time(Duration::from_secs(30))`"
+)]
+pub trait OperationSettings {}
+
 /// Declares methods with a bound that no type fulfils. They return `self`, so that rustc reports nothing that follows.
 macro_rules! misplaced {
     ($bound:path: $($name:ident($($argument:ident: $ty:ident),*))+) => {$(
         #[doc(hidden)]
         #[must_use = "returns the same value"]
-        pub fn $name<$($ty),*>(self, $($argument: $ty),*) -> Self
+        pub const fn $name<$($ty),*>(self, $($argument: $ty),*) -> Self
         where
             Self: $bound,
         {
-            $(drop($argument);)*
+            // A `const fn` can't drop a value of any type.
+            $(std::mem::forget($argument);)*
             self
         }
     )+};

@@ -197,7 +197,7 @@ pub trait RetryQuota {
 // What wrappers forward: every method of the trait, except `as_own_bucket`. A bucket behind a pointer is treated as shared.
 crate::support::forwarding! {
     $ forward_quota: RetryQuota {
-#[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         fn try_acquire(&self, cost: u32, clock: &dyn crate::time::Clock) -> bool;
         #[inline]
         fn refund(&self, amount: u32);

@@ -125,7 +125,7 @@ pub trait BlockingAttempts: Attempts {
     message = "`retry` takes a closure that returns a future, and this one returns `{R}`",
     label = "this returns `{R}`, which is not a future",
     note = "for a call that blocks its thread, write `retry_blocking(..)`, and no `.await`",
-    note = "for a call that is async, return its future, without a `;`: `|| call()`"
+    note = "for a call that is async, return its future, without a `;`"
 )]
 pub trait ReturnsFuture<R> {}
 

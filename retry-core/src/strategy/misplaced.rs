@@ -1,33 +1,14 @@
-//! Methods that strategies don't have. They are for users who look for them: no type fulfils their bound, whose message says
-//! what to write.
+//! Methods that strategies don't have, with a message that says what to write.
 
 use super::{LimitedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
-use std::mem::ManuallyDrop;
+use crate::operation::misplaced::{OperationSettings, misplaced};
 
-/// A strategy with the settings of one operation. This trait has no implementations.
-#[diagnostic::on_unimplemented(
-    message = "this is a setting of the operation, and a strategy is for many operations",
-    label = "set this where the operation is made",
-    note = "write `#[retryable(strategy = STORE, max_time = \"30s\")]`, or for a closure `retry(&STORE, || call()).max_time(Duration::from_secs(30))`"
-)]
-pub trait OperationSettings {}
-
-/// Declares methods with this bound. They return `self`, so that rustc reports nothing that follows.
 macro_rules! operation_settings {
-    ($($name:ident)+) => {$(
-        #[doc(hidden)]
-        #[must_use = "returns the same value"]
-        pub const fn $name<A>(self, value: A) -> Self
-        where
-            Self: OperationSettings,
-        {
-            // A `const fn` can't drop a value of any type.
-            let _ = ManuallyDrop::new(value);
-            self
-        }
-    )+};
     () => {
-        operation_settings! { attempt_timeout deadline idempotent max_time observer on_retry policy stop timer }
+        misplaced! {
+            OperationSettings: attempt_timeout(timeout: A) deadline(deadline: A) idempotent(idempotent: A) max_time(time: A)
+                observer(observer: A) on_retry(on_retry: A) policy(policy: A) stop(stop: A) timer(timer: A)
+        }
     };
 }
 

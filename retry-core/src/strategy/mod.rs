@@ -19,7 +19,7 @@ mod error;
 mod failure;
 mod limited;
 mod long_polling;
-pub(crate) mod misplaced;
+mod misplaced;
 mod name;
 mod patient;
 mod scoped;
@@ -378,7 +378,7 @@ crate::support::forwarding! {
             &self,
             clock: &dyn ::retry_core::time::Clock,
         ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
-#[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         fn refresh_retry_token(
             &self,
             token: Self::Token,
@@ -434,7 +434,6 @@ pub(crate) use forward_strategy;
 /// Forwards the methods that are not in [`forward_strategy`], because a wrapper that decides itself must not forward them.
 macro_rules! forward_decision {
     () => {
-        // On the way to each retry.
         #[cfg_attr(not(debug_assertions), inline(always))]
         fn refresh_or_return(
             &self,

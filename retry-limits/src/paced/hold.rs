@@ -24,7 +24,7 @@ const LONGEST_BAN: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     phase: Phase,
-    /// The serial number of the hold. A probe has it, so that it does not come back in another hold. It wraps.
+    /// The serial number of the hold, which wraps. A probe carries it, so that the probe of another hold does not come back.
     number: NonZeroU16,
     /// The number of probes that were taken, and neither granted nor given back yet. One can be kept for an operation that is
     /// late.

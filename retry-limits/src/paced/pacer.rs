@@ -387,7 +387,7 @@ impl<U: Unit> Pacer<U> {
     pub(super) fn put_back(&self, ticket: &mut Option<Ticket>, granted: Grant, weight: U::Weight) {
         if let Some(queue) = &mut *self.lock() {
             queue.limit_mut().not_sent(granted, weight);
-            queue.put_back(ticket, None);
+            queue.keep_turn(ticket);
         }
     }
 

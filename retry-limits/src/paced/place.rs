@@ -10,7 +10,7 @@ use std::num::{NonZeroU16, NonZeroU32};
 pub struct PacedPlace<U: Unit = Requests> {
     /// The place in the queue, while the operation waits for a send.
     pub(super) ticket: Option<Ticket>,
-    /// The granted send. `None` if sends were not limited then.
+    /// The granted send. `None` before it is granted, or if sends are not limited.
     pub(super) granted: Option<Grant>,
     pub(super) throttled: Throttled,
     pub(super) held: U::Held,

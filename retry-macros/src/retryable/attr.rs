@@ -402,7 +402,7 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
     }
 }
 
-/// Whether a path names the type of a strategy of this library.
+/// Returns whether a path names the type of a strategy of this library.
 fn names_type(path: &ExprPath) -> bool {
     let mut types = OWN_TYPES.into_iter().chain(LIMITS.map(|(_, ty)| ty));
     path.path.segments.last().is_some_and(|last| last.arguments.is_none() && types.any(|ty| last.ident == ty))

@@ -116,7 +116,7 @@ pub(super) fn is_run(function: &ItemFn) -> bool {
     statements.iter().any(is_block) && mentions(&quote!(#(#statements)*), &[&block_on])
 }
 
-/// Whether a function returns a future, as far as the type shows it. A `Result` of a future is not one.
+/// Returns whether a function returns a future, as far as the type shows it. A `Result` of a future is not one.
 pub(super) fn returns_future(returned: &ReturnType) -> bool {
     match returned {
         ReturnType::Type(_, ty) => is_future(ty),

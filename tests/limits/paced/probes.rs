@@ -171,7 +171,7 @@ fn a_probe_of_a_hold_that_is_over_does_not_come_back_in_the_next_one() {
 
 // Rules A13, L33.
 #[test]
-fn sends_that_are_given_back_directly_after_a_hold_are_not_lost() {
+fn sends_that_are_given_back_after_a_hold_that_a_probe_ended_are_not_lost() {
     let (held, granted) = Held::new();
     held.clock.advance(secs(1));
     held.accept(held.probe());

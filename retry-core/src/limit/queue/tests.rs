@@ -118,9 +118,9 @@ fn the_last_operation_that_puts_its_send_back_is_the_first_one() {
     queue.put_back(&mut second, ());
     let (first, second) = (first.unwrap(), second.unwrap());
     assert!(second < first && first < waiting);
-    // Without a weight, the operation keeps its turn, and its send is lost.
+    // The turn alone.
     let mut third = None;
-    queue.put_back(&mut third, None);
+    queue.keep_turn(&mut third);
     assert!(third.unwrap() < second);
     assert_eq!(queue.limit.taken, 1);
 }

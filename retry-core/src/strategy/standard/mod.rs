@@ -311,7 +311,7 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
     /// Sets the base and the cap of the backoff.
     ///
     /// The base is the longest backoff before the first retry. It doubles with each further retry, up to the cap. A base above the
-    /// cap is treated as the cap, so that all backoffs have the same length before the jitter.
+    /// cap is treated as the cap.
     ///
     /// The base after a conflict keeps its value. So does the base after throttling if it was set by
     /// [`throttling_base`](StandardRetryStrategy::throttling_base) or [`aws_2_1`](StandardRetryStrategy::aws_2_1);

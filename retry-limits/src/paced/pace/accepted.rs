@@ -33,12 +33,14 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Counts an accepted request of this weight, which used so much of the limit. What it used beyond its weight is owed by
-    /// the next ones.
+    /// the next ones. In a hold, it makes no send available, and takes no probe.
     pub(in crate::paced) fn accept_weight(&mut self, now: Timestamp, weight: U::Weight, used: Option<u32>) {
         let weight = U::get(weight).unwrap_or_default();
         let used = used.unwrap_or(weight);
         self.refill(now);
-        self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
+        if !self.hold.holds_back() {
+            self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
+        }
         let sends = self.scale.accepted(used);
         self.learn(now, sends, 1);
     }

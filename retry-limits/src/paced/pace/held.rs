@@ -40,7 +40,7 @@ impl<U: Unit> Pace<U> {
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 
-    /// Records that a send was taken in a hold, which is a probe. Of light requests, only one is the probe.
+    /// Records that a probe was taken. Of light requests, only one is the probe.
     #[cold]
     pub(super) fn take_in_hold(&mut self) {
         self.hold.take();

@@ -396,6 +396,19 @@ fn an_accepted_probe_of_any_weight_ends_a_hold() {
     assert!(!pace.hold.is_on(millis(1100)));
 }
 
+// Rule L33.
+#[test]
+fn an_answer_from_before_a_hold_makes_no_send_available_in_it() {
+    let mut pace = imposed::<Weights>(100.0);
+    assert!(pace.hold(at(0), Duration::from_secs(60)));
+    pace.accept_weight(millis(500), 100, Some(1));
+    assert!(!is_available(&pace));
+    pace.refill(millis(1000));
+    // It used more than its weight.
+    pace.accept_weight(millis(1000), 1, Some(100));
+    assert!(is_available(&pace));
+}
+
 #[test]
 fn of_light_requests_only_one_is_the_probe() {
     let mut pace = imposed::<Weights>(100.0);
