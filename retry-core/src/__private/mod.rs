@@ -29,14 +29,14 @@ pub use crate::operation::explored::Marked;
 #[cfg(feature = "test")]
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};
-pub use crate::operation::misplaced::{
-    ClosureForTheEnd, FutureBesideAThread, OperationSettings, SettingsAfterStopWhen, StrategySettings,
-};
 pub use crate::operation::{
     Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Step, Wait, Waiting,
 };
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
+pub use crate::support::misplaced::{
+    ClosureForTheEnd, FutureBesideAThread, OperationSettings, SettingsAfterStopWhen, StrategySettings,
+};
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;
 pub use crate::time::limit::AcceptedLimit;
@@ -63,9 +63,9 @@ pub use settle::{
 
 // Items for the option `hedge`.
 #[cfg(feature = "hedges")]
-pub use crate::operation::misplaced::SettingsAfterHedge;
-#[cfg(feature = "hedges")]
 pub use crate::operation::{Race, Raced, Racing};
+#[cfg(feature = "hedges")]
+pub use crate::support::misplaced::SettingsAfterHedge;
 #[cfg(feature = "hedges")]
 pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge, weigh_hedge};
 

@@ -15,7 +15,6 @@ pub(crate) mod explored;
 #[cfg(feature = "hedges")]
 pub(crate) mod hedging;
 mod identity;
-pub(crate) mod misplaced;
 mod name;
 mod nesting;
 mod next_deadline;

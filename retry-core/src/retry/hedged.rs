@@ -6,13 +6,13 @@ use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::{NoHedge, Report};
 use crate::operation::hedging::{self, Form, OtherToken, Parts, permit};
-use crate::operation::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings, misplaced};
 use crate::operation::{
     Call, Decision, End, LimitsOn, OptionalObserver, Outcome, RunningLimits, StateOf, TimeLimits, explored, textual,
 };
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::support::KeptOutcome;
+use crate::support::misplaced::{ClosureForTheEnd, SettingsAfterHedge, StrategySettings, misplaced};
 use crate::time::Timer;
 use std::ops::ControlFlow;
 use std::task::Context;

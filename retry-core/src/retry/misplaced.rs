@@ -1,7 +1,7 @@
 //! Methods that calls of closures don't have, with messages that say what to write.
 
 use super::{Blocking, Retry};
-use crate::operation::misplaced::{ClosureForTheEnd, FutureBesideAThread, StrategySettings, misplaced};
+use crate::support::misplaced::{ClosureForTheEnd, FutureBesideAThread, StrategySettings, misplaced};
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     misplaced! { StrategySettings: backoff(base: A, cap: B) jitter(jitter: A) }

@@ -1,7 +1,7 @@
 //! Methods that strategies don't have, with a message that says what to write.
 
 use super::{LimitedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
-use crate::operation::misplaced::{OperationSettings, misplaced};
+use crate::support::misplaced::{OperationSettings, misplaced};
 
 macro_rules! operation_settings {
     () => {

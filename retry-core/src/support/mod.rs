@@ -1,9 +1,10 @@
-//! Internal helpers: the error of an invalid setting, random numbers, and synchronization primitives.
+//! Internal helpers: the error of an invalid setting, random numbers, methods that only have a message, and synchronization primitives.
 
 mod forward;
 mod invalid_setting;
 mod kept_outcome;
 pub(crate) mod limit_events;
+pub(crate) mod misplaced;
 pub(crate) mod never;
 pub(crate) mod outage_events;
 pub(crate) mod random;
