@@ -43,6 +43,7 @@ pub(super) struct Hold {
 enum Phase {
     /// Before it began, and since [`pass`](Hold::pass) found its end. The times are not used.
     Over,
+    /// All sends but probes are held back.
     Begun,
     /// A probe was accepted, so the hold has ended, and [`pass`](Hold::pass) will find its end.
     Accepted,
@@ -79,7 +80,7 @@ impl Hold {
         self.phase != Phase::Over
     }
 
-    /// Returns whether sends are held back, as far as it is known without the time.
+    /// Returns whether sends are held back. A hold whose time is over counts until [`pass`](Hold::pass) finds its end.
     pub(super) fn holds_back(&self) -> bool {
         self.phase == Phase::Begun
     }
