@@ -23,14 +23,14 @@ const LONGEST_BAN: Duration = Duration::from_secs(600);
 /// rejects several requests in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
-    phase: Phase,
-    /// The serial number of the hold, which wraps. A probe carries it, so that the probe of another hold does not come back.
+    /// Whether it began, and its end was not noticed yet. Otherwise its times are not used.
+    is_active: bool,
+    /// The serial number of the hold, which wraps. A probe carries it, so that neither another request
+    /// nor the probe of another hold is taken for it.
     number: NonZeroU16,
     /// The number of probes that were taken, and neither granted nor given back yet. One can be kept for an operation that is
     /// late.
     taken: u8,
-    /// The number of probes that were sent in the hold, and not given back or rejected since.
-    sent: u32,
     begun: Timestamp,
     until: Timestamp,
     /// The time from which the next probe may be sent.
@@ -39,24 +39,13 @@ pub(super) struct Hold {
     was_too_long: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    /// Before it began, and since [`pass`](Hold::pass) found its end. The times are not used.
-    Over,
-    /// All sends but probes are held back.
-    Begun,
-    /// A probe was accepted, so the hold has ended, and [`pass`](Hold::pass) will find its end.
-    Accepted,
-}
-
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
         Self {
-            phase: Phase::Over,
+            is_active: false,
             number: NonZeroU16::MIN,
             taken: 0,
-            sent: 0,
             begun: now,
             until: now,
             probe_at: now,
@@ -74,36 +63,29 @@ impl Hold {
         self.until
     }
 
-    /// Returns whether the hold began, and [`pass`](Hold::pass) did not find its end yet.
+    /// Returns whether all sends but probes are held back. A hold whose time is over counts until [`pass`](Hold::pass) notices it.
     #[inline]
-    pub(super) fn is_active(&self) -> bool {
-        self.phase != Phase::Over
-    }
-
-    /// Returns whether sends are held back. A hold whose time is over counts until [`pass`](Hold::pass) finds its end.
-    pub(super) fn holds_back(&self) -> bool {
-        self.phase == Phase::Begun
+    pub(super) const fn is_active(&self) -> bool {
+        self.is_active
     }
 
     /// Returns whether sends are held back at this time.
     #[inline]
     pub(super) fn is_on(&self, now: Timestamp) -> bool {
-        self.holds_back() && now < self.until
+        self.is_active && now < self.until
     }
 
     /// Updates the time. Returns whether a probe is due.
     pub(super) fn pass(&mut self, now: Timestamp) -> bool {
-        if !self.is_on(now) {
-            self.phase = Phase::Over;
-        }
-        self.is_active() && now >= self.probe_at
+        self.is_active = self.is_on(now);
+        self.is_active && now >= self.probe_at
     }
 
     /// Returns the beginning and the end of a hold that is over, if the server needed most of the wait, and it can have been a ban.
     pub(super) fn closing(&self) -> Option<(Timestamp, Timestamp)> {
         // It is shorter if the clock was set back.
         let is_ban = (FIRST_PROBE..=LONGEST_BAN).contains(&self.until.saturating_since(self.begun));
-        (is_ban && !self.is_active() && !self.was_too_long).then_some((self.begun, self.until))
+        (is_ban && !self.is_active && !self.was_too_long).then_some((self.begun, self.until))
     }
 
     /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
@@ -118,8 +100,7 @@ impl Hold {
         if begins {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
-            (self.phase, self.number) = (Phase::Begun, next_short(self.number));
-            (self.taken, self.sent) = (0, 0);
+            (self.is_active, self.number, self.taken) = (true, next_short(self.number), 0);
         }
         self.until = self.until.max(now.saturating_add(wait));
         begins
@@ -153,41 +134,29 @@ impl Hold {
     /// Records that a send that was taken is granted to an operation. Returns it, marked if it is a probe.
     #[cold]
     pub(super) fn grant(&mut self, granted: Grant) -> Grant {
-        if !self.release() {
-            return granted;
-        }
-        self.sent = self.sent.saturating_add(1);
-        granted.probe_of(self.number)
+        if self.release() { granted.probe_of(self.number) } else { granted }
     }
 
-    /// Records that a granted send was not made. Returns whether it is a probe of this hold.
-    pub(super) fn not_sent(&mut self, granted: Grant) -> bool {
-        let is_probe = granted.is_probe_of(self.number);
-        self.sent = self.sent.saturating_sub(u32::from(is_probe));
-        is_probe
+    /// Returns whether a granted send is a probe of this hold.
+    pub(super) const fn is_probe(&self, granted: Grant) -> bool {
+        granted.is_probe_of(self.number)
     }
 
-    /// Records that a request was rejected. If the hold continues, the request was a probe.
-    pub(super) fn reject(&mut self, now: Timestamp) {
-        if self.is_probed(now) {
-            self.sent = 0;
+    /// Records that the request of this send was rejected.
+    pub(super) fn reject(&mut self, now: Timestamp, granted: Grant) {
+        if self.is_on(now) && self.is_probe(granted) {
             self.was_too_long = false;
         }
     }
 
-    /// Records that requests were accepted. Returns whether that ends the hold, because it was probed.
-    pub(super) fn accept(&mut self, now: Timestamp) -> bool {
-        let ends = self.is_probed(now);
+    /// Records that the request of this send was accepted. Returns whether that ends the hold, because it is a probe.
+    pub(super) fn accept(&mut self, now: Timestamp, granted: Grant) -> bool {
+        let ends = self.is_on(now) && self.is_probe(granted);
         if ends {
             self.was_too_long = self.until.saturating_since(now) > now.saturating_since(self.begun);
-            (self.phase, self.until) = (Phase::Accepted, now);
+            self.until = now;
         }
         ends
-    }
-
-    /// Returns whether sends are held back, and a probe was sent that is not known to be rejected.
-    fn is_probed(&self, now: Timestamp) -> bool {
-        self.sent > 0 && self.is_on(now)
     }
 
     /// Continues from an earlier time, because the clock was set back. How much of the wait is left is unknown, so it is over.
@@ -232,49 +201,38 @@ mod tests {
         grant(hold)
     }
 
-    fn is_probe(hold: &Hold, granted: Grant) -> bool {
-        granted.is_probe_of(hold.number)
+    #[test]
+    fn an_accepted_request_ends_a_hold_only_if_it_is_a_probe() {
+        let mut hold = until(60_000);
+        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
+        let kept = grant(&mut hold);
+        let probe = probe(&mut hold, 1_000);
+        for late in [stale(), kept] {
+            assert!(!hold.accept(at(1_100), late), "it was sent or kept since before the hold");
+        }
+        assert!(hold.is_on(at(1_100)));
+        assert!(hold.accept(at(1_100), probe));
+        assert!(!hold.is_on(at(1_100)));
+        assert!(!hold.accept(at(1_200), probe), "it ends once");
     }
 
     #[test]
-    fn a_request_that_is_accepted_ends_a_hold_only_if_it_can_be_a_probe() {
+    fn of_two_probes_one_is_rejected_and_the_other_one_ends_the_hold() {
         let mut hold = until(60_000);
-        assert!(!hold.accept(at(500)), "it was sent before the hold");
-        assert!(hold.is_on(at(500)));
-        assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
-        let kept = grant(&mut hold);
-        assert!(!is_probe(&hold, kept), "it was kept since before the hold");
-        assert!(!hold.accept(at(999)), "a send from before the hold is not a probe");
-        hold.probe(at(1_000), Duration::ZERO);
-        assert!(!hold.accept(at(1_000)), "nobody has asked for the probe");
-        hold.take();
-        assert!(!hold.accept(at(1_000)), "it is kept for an operation that is late");
-        grant(&mut hold);
-        hold.reject(at(1_100));
-        assert!(!hold.accept(at(1_200)), "the probe was rejected");
-        assert!(hold.is_on(at(1_200)));
-        probe(&mut hold, 3_000);
-        assert!(hold.accept(at(3_100)));
-        assert!(!hold.is_on(at(3_100)) && !hold.holds_back());
-        assert!(!hold.accept(at(3_200)), "it ends once");
+        let [first, second] = [1_000, 3_000].map(|millis| probe(&mut hold, millis));
+        hold.reject(at(3_100), second);
+        assert!(hold.accept(at(3_200), first));
     }
 
     #[test]
     fn only_a_probe_comes_back() {
         let mut hold = until(60_000);
-        assert!(!hold.not_sent(stale()) && !hold.release(), "a send from before the hold is not a probe");
-        let first = probe(&mut hold, 1_000);
-        assert!(!hold.not_sent(stale()), "nor is it after a probe");
-        assert!(hold.not_sent(first));
-        assert!(!hold.accept(at(1_100)), "no probe was sent");
+        assert!(!hold.is_probe(stale()) && !hold.release(), "a send from before the hold is not a probe");
+        assert!(probe(&mut hold, 1_000).is_probe());
+        assert!(!hold.is_probe(stale()), "nor is it after a probe");
         hold.take();
         assert!(hold.release());
-        hold.take();
-        grant(&mut hold);
-        // Of two probes, the other one can still be accepted.
-        let second = probe(&mut hold, 3_000);
-        assert!(hold.not_sent(second));
-        assert!(hold.accept(at(3_100)));
+        assert!(!hold.release(), "it was given back");
     }
 
     #[test]
@@ -282,30 +240,24 @@ mod tests {
         let mut hold = until(60_000);
         hold.take();
         let granted = [probe(&mut hold, 3_000), grant(&mut hold), grant(&mut hold)];
-        assert_eq!(granted.map(|granted| is_probe(&hold, granted)), [true, true, false]);
-    }
-
-    #[test]
-    fn a_probe_of_another_hold_does_not_come_back() {
-        let mut hold = until(2_000);
-        let former = probe(&mut hold, 1_000);
-        hold.take();
-        assert!(hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO));
-        assert!(!hold.not_sent(former) && !hold.release());
-        // A hold that is prolonged is the same one.
-        let same = probe(&mut hold, 5_000);
-        assert!(!hold.begin(at(5_000), Duration::from_secs(90), Duration::ZERO));
-        assert!(hold.not_sent(same));
+        assert_eq!(granted.map(|granted| hold.is_probe(granted)), [true, true, false]);
     }
 
     #[test]
     fn a_probe_belongs_to_its_hold() {
         let mut hold = until(2_000);
-        probe(&mut hold, 1_000);
-        assert!(!hold.accept(at(2_000)), "the hold ended by itself");
-        hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO);
-        assert!(!hold.accept(at(2_600)), "it may be the probe of the former hold");
+        let former = probe(&mut hold, 1_000);
+        hold.take();
+        assert!(!hold.accept(at(2_000), former), "the hold ended by itself");
+        assert!(hold.begin(at(2_500), Duration::from_secs(60), Duration::ZERO));
+        assert!(!hold.is_probe(former) && !hold.release());
+        assert!(!hold.accept(at(2_600), former));
         assert!(hold.is_on(at(2_600)));
+        // A hold that is prolonged is the same one.
+        let same = probe(&mut hold, 5_000);
+        assert!(!hold.begin(at(5_000), Duration::from_secs(90), Duration::ZERO));
+        assert!(hold.is_probe(same));
+        assert!(hold.accept(at(5_100), same));
     }
 
     #[test]
@@ -323,18 +275,21 @@ mod tests {
     fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
         for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
             let mut hold = until(60_000);
-            probe(&mut hold, 1_000);
-            assert!(hold.accept(at(accepted)));
+            let probe = probe(&mut hold, 1_000);
+            assert!(hold.accept(at(accepted), probe));
             assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
         }
         let mut hold = until(60_000);
-        probe(&mut hold, 1_000);
-        assert!(hold.accept(at(1_000)));
+        let former = probe(&mut hold, 1_000);
+        assert!(hold.accept(at(1_000), former));
+        hold.pass(at(1_000));
         hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
-        hold.reject(at(2_100));
-        assert!(!hold.is_believed(false), "it was not a probe");
-        probe(&mut hold, 3_000);
-        hold.reject(at(3_100));
+        let probe = probe(&mut hold, 3_000);
+        for other in [stale(), former] {
+            hold.reject(at(3_100), other);
+            assert!(!hold.is_believed(false), "it is not a probe of this hold");
+        }
+        hold.reject(at(3_100), probe);
         assert!(hold.is_believed(false));
     }
 
@@ -353,8 +308,8 @@ mod tests {
         // A probe ends it, with more than half of it left, or with less.
         for (accepted, is_ban) in [(20_000, false), (40_000, true)] {
             let mut hold = until(60_000);
-            probe(&mut hold, 1_000);
-            assert!(hold.accept(at(accepted)));
+            let probe = probe(&mut hold, 1_000);
+            assert!(hold.accept(at(accepted), probe));
             hold.pass(at(accepted));
             assert_eq!(hold.closing().is_some(), is_ban, "{accepted}");
         }
@@ -393,10 +348,10 @@ mod tests {
     #[test]
     fn a_hold_is_over_when_the_clock_is_set_back() {
         let mut hold = until(60_000);
-        probe(&mut hold, 1_000);
+        let probe = probe(&mut hold, 1_000);
         let earlier = Timestamp::from_origin(Duration::from_secs(10));
         hold.reanchor(earlier);
-        assert!(!hold.is_on(earlier) && !hold.accept(earlier));
+        assert!(!hold.is_on(earlier) && !hold.accept(earlier, probe));
         hold.begin(earlier, Duration::from_secs(5), Duration::ZERO);
         assert_eq!(hold.until(), earlier.saturating_add(Duration::from_secs(5)));
         // The end of a hold that is over stays.

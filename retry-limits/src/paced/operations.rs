@@ -64,7 +64,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
     fn succeeded(&self, place: &mut PacedPlace<U>, success: &Success, clock: &dyn Clock) {
         self.with_pacer(|pacer| {
             let usage = U::take_usage(&mut place.held);
-            pacer.accept(clock, place.ticket, place.weight(), usage.used(), place.throttled);
+            pacer.accept(clock, place, usage.used());
             if let Some(limit) = U::report(success, usage) {
                 pacer.report(clock, place.sent_after(), limit);
             }
@@ -73,20 +73,15 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
 
     /// A throttled attempt is repeated without backoff and cost.
     fn failed(&self, place: &mut PacedPlace<U>, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-        let (sent_after, ticket, mut throttled) = (place.sent_after(), place.ticket, place.throttled);
         let usage = U::take_usage(&mut place.held);
         let terms = match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, mut delay) = (clock.now(), self.stretched(wait));
-                let rejected = self.with_pacer(|pacer| {
-                    let weight = place.weight();
-                    pacer.reject(now, ticket, sent_after, weight, (delay, !is_too_long, &mut throttled), || {
-                        self.settings()
-                    })
-                });
-                let is_over = throttled.count(now, delay, self.longest_throttled_time());
+                let rejected =
+                    self.with_pacer(|pacer| pacer.reject(now, place, (delay, !is_too_long), || self.settings()));
+                let is_over = place.throttled.count(now, delay, self.longest_throttled_time());
                 if rejected == Rejected::Own {
-                    delay = delay.max(own_wait(throttled.attempts(), self.stretch.part()));
+                    delay = delay.max(own_wait(place.throttled.attempts(), self.stretch.part()));
                 }
                 let is_held = rejected == Rejected::ByAll { holds: true };
                 let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);
@@ -94,7 +89,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
                 Some(terms.holding_too_long(holds_too_long))
             }
             FailedSend::Otherwise => {
-                self.with_pacer(|pacer| pacer.accept(clock, ticket, place.weight(), usage.used(), throttled));
+                self.with_pacer(|pacer| pacer.accept(clock, place, usage.used()));
                 None
             }
             // It was not sent.
@@ -103,7 +98,7 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
                 None
             }
         };
-        *place = PacedPlace::after(throttled, place.held);
+        *place = PacedPlace::after(place.throttled, place.held);
         terms
     }
 

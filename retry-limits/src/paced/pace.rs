@@ -132,9 +132,9 @@ impl<U: Unit> Pace<U> {
 
     /// Gives back a granted send of this weight that was not made. In a hold, only its probe can be sent again.
     pub(super) fn not_sent(&mut self, granted: Grant, weight: U::Weight) {
-        if !self.hold.holds_back() {
+        if !self.hold.is_active() {
             self.give_back(weight);
-        } else if self.hold.not_sent(granted) {
+        } else if self.hold.is_probe(granted) {
             self.sends = self.one();
         }
     }
@@ -258,7 +258,7 @@ impl<U: Unit> SendSupply for Pace<U> {
 
     /// Gives back a send that was kept, or a granted one outside a hold.
     fn give_back(&mut self, weight: U::Weight) {
-        if self.hold.holds_back() {
+        if self.hold.is_active() {
             return self.give_back_in_hold();
         }
         self.sends = self.saved(self.sends + self.sends(weight));

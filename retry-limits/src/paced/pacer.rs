@@ -2,11 +2,10 @@
 
 use super::accepted_counters::AcceptedCounters;
 use super::pace::Pace;
-use super::place::Grant;
+use super::place::{Grant, PacedPlace};
 use super::unit::Unit;
 use super::{GoodputEstimator, PacedAnswers, PacedSettings};
 use crate::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
-use crate::throttled::Throttled;
 use retry_core::classify::http::RateLimit;
 use retry_core::limit::Ready;
 use retry_core::parts::{SendQueue, SendSupply, Ticket};
@@ -285,41 +284,51 @@ impl<U: Unit> Pacer<U> {
         }
     }
 
-    /// Counts a response that is not a rejection, and gives up the place of its operation, if it has one. `used` is what a request
-    /// of this weight used of the limit.
+    /// Counts a response that is not a rejection, and gives up the operation's place in the queue, if it has one. `used` is what the
+    /// request used of the limit.
     #[inline]
-    pub(super) fn accept(
-        &self,
-        clock: &dyn Clock,
-        ticket: Option<Ticket>,
-        weight: U::Weight,
-        used: Option<u32>,
-        throttled: Throttled,
-    ) {
-        self.give_up(ticket, None);
+    pub(super) fn accept(&self, clock: &dyn Clock, operation: &PacedPlace<U>, used: Option<u32>) {
+        self.give_up(operation.ticket, None);
         if U::IS_WEIGHED {
-            if throttled.attempts() > 1 {
+            if operation.throttled.attempts() > 1 {
                 self.refute_own();
             }
-            return self.accept_weight(clock, weight, used);
+            return self.accept_weight(clock, operation, used);
         }
         if self.is_pacing() {
-            if throttled.attempts() > 1 {
+            if operation.throttled.attempts() > 1 {
                 self.refute_own();
             }
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
+            if let Some(granted) = operation.granted.filter(|granted| granted.is_probe()) {
+                self.accept_probe(clock, granted);
+            }
         } else {
             self.counters.add(clock.now());
         }
     }
 
+    /// Learns that a probe was accepted, which was counted.
     #[cold]
-    fn accept_weight(&self, clock: &dyn Clock, weight: U::Weight, used: Option<u32>) {
+    fn accept_probe(&self, clock: &dyn Clock, granted: Grant) {
         let now = clock.now();
+        if let Some(queue) = &mut *self.lock() {
+            let (pace, now) = queue.limit_at(now);
+            pace.accept_probe(now, granted);
+            self.drain(pace, now);
+        }
+    }
+
+    #[cold]
+    fn accept_weight(&self, clock: &dyn Clock, operation: &PacedPlace<U>, used: Option<u32>) {
+        let (now, weight) = (clock.now(), operation.weight());
         let mut queue = self.lock();
         self.meet_unlimited(&mut queue, now, weight);
         if self.is_pacing() {
             let (pace, now) = queue_from(&mut queue, now).limit_at(now);
+            if let Some(granted) = operation.granted {
+                pace.accept_probe(now, granted);
+            }
             pace.accept_weight(now, weight, used);
         } else {
             self.counters.add(now);
@@ -333,30 +342,31 @@ impl<U: Unit> Pacer<U> {
         }
     }
 
-    /// Learns from a rejection. `sent_after` is the number of rejections when the request was sent, if sends were limited
-    /// then. A long wait holds back all operations. `returns` says whether the operation comes back after the wait.
+    /// Learns from a rejection, and gives up the operation's place in the queue, if it has one. A long wait holds back all operations.
+    /// `returns` says whether the operation comes back after the wait.
     #[cold]
     pub(super) fn reject(
         &self,
         now: Timestamp,
-        ticket: Option<Ticket>,
-        sent_after: Option<NonZeroU16>,
-        weight: U::Weight,
-        (wait, returns, throttled): (Duration, bool, &mut Throttled),
+        operation: &mut PacedPlace<U>,
+        (wait, returns): (Duration, bool),
         settings: impl FnOnce() -> PacedSettings,
     ) -> Rejected {
-        self.give_up(ticket, None);
+        self.give_up(operation.ticket, None);
         let holds = wait > HOLDS_ALL;
         let mut queue = self.lock();
-        self.meet_unlimited(&mut queue, now, weight);
+        self.meet_unlimited(&mut queue, now, operation.weight());
         let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
             GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
-        if pace.is_own(now, throttled) {
+        if let Some(granted) = operation.granted {
+            pace.reject_probe(now, granted);
+        }
+        if pace.is_own(now, &mut operation.throttled) {
             return Rejected::Own;
         }
         // If the limit has just begun, the request was sent before, so this does nothing.
-        let is_noise = pace.reject(now, sent_after, holds);
+        let is_noise = pace.reject(now, operation.sent_after(), holds);
         // The rejected operation waits, too, although it does not ask meanwhile.
         if returns && !is_noise {
             pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
@@ -372,7 +382,8 @@ impl<U: Unit> Pacer<U> {
         }
     }
 
-    /// Learns from the server's report about its limit. `sent_after` is as in [`reject`](Pacer::reject).
+    /// Learns from the server's report about its limit. `sent_after` is the number of rejections when the request was sent, if sends
+    /// were limited then.
     #[cold]
     pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<NonZeroU16>, limit: RateLimit) {
         let now = clock.now();

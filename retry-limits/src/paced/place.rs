@@ -33,6 +33,12 @@ impl Grant {
         Self(self.0 | u32::from(hold.get()) << u16::BITS)
     }
 
+    /// Returns whether the send is the probe of a hold.
+    #[inline]
+    pub(super) const fn is_probe(self) -> bool {
+        self.0.get() >> u16::BITS > 0
+    }
+
     /// Returns whether the send is the probe of this hold.
     pub(super) const fn is_probe_of(self, hold: NonZeroU16) -> bool {
         self.0.get() >> u16::BITS == hold.get() as u32
@@ -40,7 +46,7 @@ impl Grant {
 
     /// Returns the number of the last rejection that was known.
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    const fn sent_after(self) -> Option<NonZeroU16> {
+    pub(super) const fn sent_after(self) -> Option<NonZeroU16> {
         NonZeroU16::new(self.0.get() as u16)
     }
 }

@@ -1,8 +1,8 @@
 //! Whose send is the probe of a hold, and what becomes of a send that is given back in a hold.
 
 use super::{at_a_hundred, throttled};
-use crate::support::{ByHand, millis, secs};
-use retry_core::{RetryStrategy, Success};
+use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::{Failure, RetryStrategy, Success};
 use retry_limits::{PacedRetryStrategy, PacedRetryToken};
 use std::time::Duration;
 
@@ -37,6 +37,18 @@ impl Held {
         self.strategy.ready(token, &self.clock, None).wait().is_none()
     }
 
+    /// Returns an operation that waited for its send.
+    fn after_a_wait(&self) -> PacedRetryToken {
+        let mut token = self.begin();
+        for _ in 0..100 {
+            if self.is_granted(&mut token) {
+                return token;
+            }
+            self.clock.advance(millis(20));
+        }
+        panic!("no send comes in");
+    }
+
     /// Returns an operation that takes the probe.
     fn probe(&self) -> PacedRetryToken {
         let mut token = self.begin();
@@ -47,6 +59,11 @@ impl Held {
     /// The server rejects a request, and asks for this wait.
     fn reject(&self, token: PacedRetryToken, wait: Option<Duration>) {
         drop(self.strategy.refresh_retry_token(token, &throttled(wait), &self.clock));
+    }
+
+    /// The server answers with an error that has nothing to do with its limit.
+    fn fail(&self, token: PacedRetryToken) {
+        drop(self.strategy.refresh_retry_token(token, &Failure::of(&Failed::FATAL), &self.clock));
     }
 
     fn accept(&self, token: PacedRetryToken) {
@@ -175,10 +192,63 @@ fn sends_that_are_given_back_after_a_hold_that_a_probe_ended_are_not_lost() {
     let (held, granted) = Held::new();
     held.clock.advance(secs(1));
     held.accept(held.probe());
-    // With this answer, the limiter learns that the probe was accepted.
-    held.reject(held.begin(), None);
     for unsent in granted {
         held.strategy.release(unsent);
     }
     assert!(held.is_granted(&mut held.begin()) && held.is_granted(&mut held.begin()));
+}
+
+// Rule L33.
+#[test]
+fn a_late_answer_ends_no_hold_while_a_probe_is_under_way() {
+    let (held, [late, failed]) = Held::new();
+    held.clock.advance(secs(1));
+    let probe = held.probe();
+    held.accept(late);
+    assert!(held.is_held());
+    // An error that is not a rejection is an answer, too.
+    held.fail(failed);
+    assert!(held.is_held());
+    held.fail(probe);
+    assert!(!held.is_held());
+}
+
+// Rule L33.
+#[test]
+fn a_rejected_probe_does_not_hide_the_other_one() {
+    for is_first in [true, false] {
+        let (held, _) = Held::new();
+        held.clock.advance(secs(1));
+        let first = held.probe();
+        held.clock.advance(secs(2));
+        let second = held.probe();
+        let (rejected, accepted) = if is_first { (first, second) } else { (second, first) };
+        held.reject(rejected, None);
+        assert!(held.is_held());
+        held.accept(accepted);
+        assert!(!held.is_held(), "{is_first}");
+    }
+}
+
+// Rule L34.
+#[test]
+fn a_rejection_makes_a_wait_believed_again_only_if_it_is_of_a_probe() {
+    for is_probe in [true, false] {
+        let (held, [rejected, _]) = Held::new();
+        held.clock.advance(secs(1));
+        held.accept(held.probe());
+        // The wait proved too long, so the next hold begins with the third rejection in a row.
+        for _ in 0..3 {
+            assert!(!held.is_held());
+            held.reject(held.after_a_wait(), Some(secs(60)));
+        }
+        assert!(held.is_held());
+        held.clock.advance(secs(1));
+        let probe = held.probe();
+        held.reject(if is_probe { probe } else { rejected }, None);
+        held.clock.advance(secs(120));
+        held.accept(held.after_a_wait());
+        held.reject(held.after_a_wait(), Some(secs(60)));
+        assert_eq!(held.is_held(), is_probe);
+    }
 }

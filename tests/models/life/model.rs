@@ -22,6 +22,8 @@ struct Place {
     mode: RetryMode,
     /// Whether its send was granted, and for the paced limiter, the number of cuts that were known then.
     granted: Option<u32>,
+    /// Whether the send is the probe of a hold.
+    is_probe: bool,
     is_sent: bool,
 }
 
@@ -114,7 +116,7 @@ impl Life {
         if self.mode == RetryMode::Paced && !std::mem::replace(&mut self.pace.has_begun, true) && self.has_ramp {
             self.begin_limit(100.0);
         }
-        Place { mode: self.mode, granted: None, is_sent: false }
+        Place { mode: self.mode, granted: None, is_probe: false, is_sent: false }
     }
 
     /// Begins a paced limit at this rate. Returns the time.
@@ -192,11 +194,12 @@ impl Life {
         }
         let now = rules.observe(now);
         if mode == RetryMode::Paced {
-            self.hand_over(now);
+            self.hand_over();
         }
         let wait = self.rules(mode)?.ask(now, rate.unwrap(), name);
         if wait.is_none() {
             operation.place.granted = Some(self.pace.cuts);
+            operation.place.is_probe = self.paced.hold.as_ref().is_some_and(|hold| hold.probes.contains(&name));
         }
         wait
     }
@@ -207,7 +210,7 @@ impl Life {
             let answers = self.strategy.pace_at(None, false, &self.clock);
             assert_eq!(answers.rejected, self.pace.rejected);
             let (now, rate) = (self.paced.observe(self.clock.time()), self.rate_of(RetryMode::Paced).unwrap());
-            self.hand_over(now);
+            self.hand_over();
             self.paced.refill(now, rate);
             self.paced.rate = rate;
         }
@@ -218,7 +221,7 @@ impl Life {
         let answers = self.strategy.pace_at(rate, is_cut, &self.clock);
         assert_eq!(answers.rejected, self.pace.rejected);
         let now = if self.paced.is_limiting { self.paced.observe(self.clock.time()) } else { self.begin_limit(0.0) };
-        self.hand_over(now);
+        self.hand_over();
         // What came in before came in at the old rate.
         self.paced.refill(now, self.paced.rate);
         self.pace.imposed = rate;

@@ -52,9 +52,7 @@ pub(super) struct Hold {
     pub(super) until: Duration,
     pub(super) probe_at: Duration,
     /// The operations that got a probe of the hold.
-    probes: Vec<u32>,
-    /// The probes that were not given back. A rejection forgets them.
-    pub(super) sent: u32,
+    pub(super) probes: Vec<u32>,
 }
 
 impl Rules {
@@ -146,7 +144,7 @@ impl Rules {
         match &mut self.hold {
             Some(hold) if now < hold.until => hold.until = hold.until.max(until),
             _ => {
-                self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), probes: Vec::new(), sent: 0 });
+                self.hold = Some(Hold { begun: now, until, probe_at: now + secs(1), probes: Vec::new() });
                 self.kept = self.kept.map(|(name, since, _)| (name, since, false));
                 self.sends = 0.0;
             }
@@ -209,7 +207,6 @@ impl Rules {
     fn grant(&mut self, name: u32, is_probe: bool) -> Option<f64> {
         if let Some(hold) = self.hold.as_mut().filter(|_| is_probe) {
             hold.probes.push(name);
-            hold.sent += 1;
         }
         self.waiters.retain(|waiter| waiter.name != name);
         self.granted += 1.0;
@@ -234,12 +231,7 @@ impl Rules {
     /// A send that was granted to this operation is not made.
     pub(super) fn give_back(&mut self, name: u32) {
         self.granted -= 1.0;
-        let hold = self.hold.as_mut().filter(|hold| hold.probes.contains(&name));
-        let is_probe = hold.is_some();
-        if let Some(hold) = hold {
-            hold.sent = hold.sent.saturating_sub(1);
-        }
-        self.come_back(is_probe);
+        self.come_back(self.hold.as_ref().is_some_and(|hold| hold.probes.contains(&name)));
     }
 
     /// A send is not kept any more if this is true of it.

@@ -12,9 +12,6 @@ impl<U: Unit> Pace<U> {
 
     #[inline]
     fn learn(&mut self, now: Timestamp, sends: u32, requests: u64) {
-        if self.hold.is_active() && self.hold.accept(now) {
-            self.estimator.resume(now);
-        }
         if self.estimator.is_closed() {
             self.reopen(now);
         }
@@ -38,7 +35,7 @@ impl<U: Unit> Pace<U> {
         let weight = U::get(weight).unwrap_or_default();
         let used = used.unwrap_or(weight);
         self.refill(now);
-        if !self.hold.holds_back() {
+        if !self.hold.is_active() {
             self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
         }
         let sends = self.scale.accepted(used);

@@ -1,6 +1,7 @@
 //! A limit while the server asks for a wait.
 
-use super::{Pace, Unit};
+use super::{Grant, Pace, Unit};
+use retry_core::parts::SendSupply;
 use retry_core::time::Timestamp;
 use std::time::Duration;
 
@@ -38,6 +39,20 @@ impl<U: Unit> Pace<U> {
             self.closings.add(begun, until, self.answers.accepted);
         }
         self.filled = self.filled.max(self.hold.until().min(now));
+    }
+
+    /// Records that the request of this send was accepted. A probe ends its hold.
+    #[cold]
+    pub(in crate::paced) fn accept_probe(&mut self, now: Timestamp, granted: Grant) {
+        if self.hold.accept(now, granted) {
+            self.estimator.resume(now);
+            self.refill(now);
+        }
+    }
+
+    /// Records that the request of this send was rejected.
+    pub(in crate::paced) fn reject_probe(&mut self, now: Timestamp, granted: Grant) {
+        self.hold.reject(now, granted);
     }
 
     /// Records that a probe was taken. Of light requests, only one is the probe.

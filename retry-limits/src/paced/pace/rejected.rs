@@ -62,7 +62,6 @@ impl<U: Unit> Pace<U> {
             if self.estimator.user_rates().burst() > 1 && !self.hold.is_active() {
                 self.sends = 0.0;
             }
-            self.hold.reject(now);
             let is_cut = self.cut(now, holds, doubt);
             if is_cut
                 && let Some(estimate) = self.estimator.tracked()

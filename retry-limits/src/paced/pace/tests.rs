@@ -138,7 +138,8 @@ fn the_rate_does_not_grow_in_a_hold() {
     let mut probed = searching();
     assert!(probed.hold(at(0), Duration::from_secs(60)));
     probed.refill(millis(1000));
-    send(&mut probed, ());
+    let probe = send(&mut probed, ());
+    probed.reject_probe(millis(1100), probe);
     probed.reject(millis(1100), Some(probed.rejections), true);
     probed.accept(millis(1200), 1);
     assert!(!probed.wait_for(1.0).is_zero(), "a late answer does not end the hold");
@@ -148,8 +149,8 @@ fn the_rate_does_not_grow_in_a_hold() {
     let mut ended = searching();
     assert!(ended.hold(at(0), Duration::from_secs(60)));
     ended.refill(millis(1000));
-    send(&mut ended, ());
-    ended.accept(millis(1000), 1);
+    let probe = send(&mut ended, ());
+    ended.accept_probe(millis(1000), probe);
     assert_close(rate_after(&mut ended, 1000), rate);
     ended.refill(millis(3000));
     assert!(ended.rate() > rate, "{}", ended.rate());
@@ -157,46 +158,38 @@ fn the_rate_does_not_grow_in_a_hold() {
 
 // Rule L33.
 #[test]
-fn a_probe_that_nobody_has_asked_for_ends_no_hold() {
+fn an_accepted_probe_ends_a_hold_at_once() {
     let mut pace = searching();
+    let stale = pace.grant();
     assert!(pace.hold(at(0), Duration::from_secs(60)));
-    // Not an operation that asks, but a rate from elsewhere makes the time pass.
-    pace.impose(millis(1000), None, false);
+    pace.refill(millis(1000));
+    let probe = send(&mut pace, ());
+    pace.accept_probe(millis(1100), stale);
     pace.accept(millis(1100), 1);
     assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
-    // A rejected probe does not hide the next one.
-    send(&mut pace, ());
-    pace.impose(millis(3000), None, false);
-    pace.reject(millis(3000), Some(pace.rejections), false);
-    pace.accept(millis(3100), 1);
-    assert!(pace.hold.is_on(millis(3100)));
-    send(&mut pace, ());
-    pace.accept(millis(3200), 1);
-    assert!(!pace.hold.is_on(millis(3200)));
+    pace.accept_probe(millis(1200), probe);
+    assert!(!pace.hold.is_active());
+    // The next send comes in from then on.
+    assert_close(pace.sends, 0.0);
+    pace.refill(millis(1200 + 10));
+    assert_close(pace.sends, pace.rate() / 100.0);
 }
 
 // Rule L33.
 #[test]
-fn a_probe_that_was_taken_and_not_sent_ends_no_hold() {
+fn a_probe_that_is_not_sent_is_available_again() {
     let mut pace = searching();
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
     let unsent = send(&mut pace, ());
+    assert!(!is_available(&pace));
     pace.not_sent(unsent, ());
     assert!(is_available(&pace), "another operation can send it");
-    // It is kept for an operation that is late.
+    // It is kept for an operation that is late, which goes away.
     pace.take(());
-    pace.accept(millis(1100), 1);
-    assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
-    // The operation goes away.
     pace.give_back(());
-    send(&mut pace, ());
-    // The next probe does not hide that this one was sent, whether it is given back or not.
-    pace.refill(millis(3000));
-    let unsent = send(&mut pace, ());
-    pace.not_sent(unsent, ());
-    pace.accept(millis(3100), 1);
-    assert!(!pace.hold.is_on(millis(3100)));
+    assert!(is_available(&pace));
+    assert!(send(&mut pace, ()).is_probe());
 }
 
 // Rules L31, L33.
@@ -220,11 +213,10 @@ fn sends_from_before_a_hold_that_are_given_back_in_it_are_lost() {
     assert_close(pace.sends, 1.0);
     send(&mut pace, ());
     // One that was kept since before the hold is not a probe.
-    pace.reject(millis(1100), Some(pace.rejections), false);
     let kept = pace.grant();
     pace.not_sent(kept, ());
     assert_close(pace.sends, 0.0);
-    pace.accept(millis(1200), 1);
+    pace.accept_probe(millis(1200), kept);
     assert!(pace.hold.is_on(millis(1200)));
     // After the hold, they come back.
     pace.refill(millis(60_000));
@@ -239,7 +231,7 @@ fn sends_that_are_given_back_after_an_accepted_probe_are_not_lost() {
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
     let probe = send(&mut pace, ());
-    pace.accept(millis(1100), 1);
+    pace.accept_probe(millis(1100), probe);
     for (unsent, sends) in [(stale, 1.0), (stale, 2.0), (probe, 3.0)] {
         pace.not_sent(unsent, ());
         assert_close(pace.sends, sends);
@@ -390,9 +382,10 @@ fn an_accepted_probe_of_any_weight_ends_a_hold() {
     let mut pace = imposed::<Weights>(100.0);
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
-    send(&mut pace, 1);
-    assert!(pace.hold.is_on(millis(1100)));
+    let probe = send(&mut pace, 1);
     pace.accept_weight(millis(1100), 1, None);
+    assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
+    pace.accept_probe(millis(1100), probe);
     assert!(!pace.hold.is_on(millis(1100)));
 }
 

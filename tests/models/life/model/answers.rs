@@ -1,6 +1,7 @@
 //! What limiters learn from answers, by the rules.
 
 use super::super::Outcome;
+use super::super::rules::Hold;
 use super::{Life, Operation, Place};
 use crate::support::{Failed, millis};
 use retry_config::RetryMode;
@@ -15,20 +16,28 @@ const FIRST_ANSWERS: Duration = millis(250);
 const BUSY: u32 = 8;
 
 impl Life {
-    /// Hands the accepted requests over. One that was accepted in a hold ends it.
-    pub(super) fn hand_over(&mut self, now: Duration) {
+    /// Hands the accepted requests over.
+    pub(super) fn hand_over(&mut self) {
         if std::mem::take(&mut self.pace.accepted) == 0 {
             return;
         }
         self.pace.rejected_in_a_row = 0;
-        let at = if now.saturating_sub(self.paced.filled) > millis(250) { self.paced.filled } else { now };
-        if let Some(hold) = &mut self.paced.hold
-            && hold.sent > 0
-            && at < hold.until
-        {
-            self.pace.was_too_long = hold.until.saturating_sub(at) > at.saturating_sub(hold.begun);
-            self.paced.end_hold(at);
+    }
+
+    /// Returns the hold that is on, if this operation has a probe of it.
+    fn probed(&self, place: Place, name: u32, now: Duration) -> Option<&Hold> {
+        let is_probed = |hold: &&Hold| place.is_probe && hold.probes.contains(&name) && now < hold.until;
+        self.paced.hold.as_ref().filter(is_probed)
+    }
+
+    /// An operation with a probe is accepted. That ends the hold, unless it is another one by now.
+    fn accept_probe(&mut self, place: Place, name: u32) {
+        let now = self.paced.observe(self.clock.time());
+        if let Some(hold) = self.probed(place, name, now) {
+            self.pace.was_too_long = hold.until.saturating_sub(now) > now.saturating_sub(hold.begun);
+            self.paced.end_hold(now);
         }
+        self.hand_over();
     }
 
     pub(super) fn answer(&mut self, slot: usize, outcome: Outcome) {
@@ -61,7 +70,7 @@ impl Life {
                     Operation {
                         token,
                         name: self.names,
-                        place: Place { mode: self.mode, granted: None, is_sent: false },
+                        place: Place { mode: self.mode, granted: None, is_probe: false, is_sent: false },
                     }
                 });
             }
@@ -89,20 +98,27 @@ impl Life {
                 self.adaptive.rate = rate;
                 self.adaptive.save_up();
             }
-            (_, None) => {
-                self.pace.accepted += u32::from(self.paced.is_limiting);
-                self.pace.accepted_in_all += u32::from(self.paced.is_limiting);
+            (_, None) if self.paced.is_limiting => {
+                self.pace.accepted += 1;
+                self.pace.accepted_in_all += 1;
+                if place.is_probe {
+                    self.accept_probe(place, name);
+                }
             }
-            (_, Some(delay)) => self.reject(place.granted, delay),
+            (_, None) => {}
+            (_, Some(delay)) => self.reject(place, name, delay),
         }
     }
 
-    fn reject(&mut self, sent_after: Option<u32>, delay: Duration) {
+    fn reject(&mut self, place: Place, name: u32, delay: Duration) {
         let mut is_asked = false;
         let now = if self.paced.is_limiting {
             let now = self.paced.observe(self.clock.time());
-            self.hand_over(now);
-            let is_evaluated = self.is_evaluated(sent_after).unwrap_or_else(|| {
+            self.hand_over();
+            if self.probed(place, name, now).is_some() {
+                self.pace.was_too_long = false;
+            }
+            let is_evaluated = self.is_evaluated(place.granted).unwrap_or_else(|| {
                 is_asked = true;
                 self.counts_rejection()
             });
@@ -147,9 +163,6 @@ impl Life {
     fn evaluate(&mut self, now: Duration, delay: Duration) {
         self.pace.rejected += 1;
         self.paced.refill(now, self.paced.rate);
-        if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.sent > 0) {
-            (hold.sent, self.pace.was_too_long) = (0, false);
-        }
         self.pace.rejected_in_a_row += 1;
         if self.pace.imposed.is_some() {
             return;
