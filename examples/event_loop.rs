@@ -3,11 +3,10 @@
 //! The loop has one queue for answers of the server and wakes of operations, and a heap of the times at which it looks at a download
 //! again. Here threads play the server, which is down for the first second, and then asks some clients to wait.
 
-use retry_core::drive::{Cut, Ended, Next, Operation, Settled};
+use retry_core::drive::{Cut, Ended, Next, Operation, Outcome, Settled};
 use retry_core::time::StdTimer;
 use retry_core::{
-    Event as RetryEvent, EventKind, Observer, PatientRetryStrategy, RetryInfo, RetryPolicy, StandardRetryPolicy,
-    TimedOut,
+    Event as RetryEvent, EventKind, Observer, PatientRetryStrategy, RetryInfo, StandardRetryPolicy, TimedOut,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -43,7 +42,7 @@ impl Observer for Retries {
 
 static RETRIES: Retries = Retries(AtomicU32::new(0));
 
-type Outcome = Result<String, StoreError>;
+type Answer = Result<String, StoreError>;
 
 /// The number of a download.
 type Id = usize;
@@ -53,7 +52,7 @@ enum Event {
     /// Its operation may go on.
     Wake(Id),
     /// The server has answered this attempt of it.
-    Answer(Id, u32, Outcome),
+    Answer(Id, u32, Answer),
 }
 
 struct WakeDownload(Id, Sender<Event>);
@@ -71,7 +70,7 @@ struct Download {
     /// When the loop looks at it again: at the end of a wait, or of the time for an attempt.
     due: Option<Instant>,
     is_running: bool,
-    last: Option<Outcome>,
+    last: Option<Answer>,
 }
 
 impl Download {
@@ -83,7 +82,7 @@ impl Download {
     }
 
     /// Does what is due. Returns the outcome and the report once the download has ended.
-    fn step(&mut self, id: Id, queue: &Sender<Event>) -> Option<(Outcome, Ended)> {
+    fn step(&mut self, id: Id, queue: &Sender<Event>) -> Option<(Answer, Ended)> {
         if self.is_running && self.due.is_some_and(|due| due <= Instant::now()) {
             match self.operation.cut() {
                 Cut::Attempt(timed_out) => return self.settle(id, queue, Err(StoreError::TimedOut(timed_out))),
@@ -106,18 +105,20 @@ impl Download {
         None
     }
 
-    fn settle(&mut self, id: Id, queue: &Sender<Event>, outcome: Outcome) -> Option<(Outcome, Ended)> {
+    fn settle(&mut self, id: Id, queue: &Sender<Event>, answer: Answer) -> Option<(Answer, Ended)> {
         self.is_running = false;
-        match self.operation.settle(StandardRetryPolicy::new().evaluate(&outcome)) {
-            Settled::Done(ended) => Some((outcome, ended)),
+        let outcome = Outcome::new(answer);
+        let directive = self.operation.evaluate(&StandardRetryPolicy::new(), &outcome);
+        match self.operation.settle(directive) {
+            Settled::Done(ended) => Some((outcome.last(), ended)),
             Settled::Retry => {
-                self.last = Some(outcome);
+                self.last = outcome.kept();
                 self.step(id, queue)
             }
         }
     }
 
-    fn last(&mut self, ended: Ended) -> Option<(Outcome, Ended)> {
+    fn last(&mut self, ended: Ended) -> Option<(Answer, Ended)> {
         let timed_out = |timed_out| Some(Err(StoreError::TimedOut(timed_out)));
         ended.last_or(self.last.take(), timed_out).map(|outcome| (outcome, ended))
     }

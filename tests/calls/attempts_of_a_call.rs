@@ -1,14 +1,13 @@
 //! `max_attempts` of one call, which may be lower than that of its strategy.
 
 use crate::support::{Failed, Recorder, kept, secs};
-use retry_core::drive::{Next, Operation, Settled};
+use retry_core::drive::{self, Next, Operation, Settled};
 use retry_core::observe::NoHedge;
 use retry_core::test::begin;
 use retry_core::time::ManualTimer;
 use retry_core::{
-    Event, EventKind, Hedge, Jitter, Observer, PatientRetryStrategy, RetryError, RetryPolicy, RetryQuota,
-    StandardRetryPolicy, StandardRetryStrategy, Stop, retry, retry_blocking, retry_with_context, retryable,
-    without_retries,
+    Event, EventKind, Hedge, Jitter, Observer, PatientRetryStrategy, RetryError, RetryQuota, StandardRetryPolicy,
+    StandardRetryStrategy, Stop, retry, retry_blocking, retry_with_context, retryable, without_retries,
 };
 use retry_limits::PacedRetryStrategy;
 use std::cell::{Cell, RefCell};
@@ -80,7 +79,8 @@ async fn fails(form: &str, strategy: &StandardRetryStrategy, most: u32) -> Run {
             while let Next::Attempt { .. } = operation.next(Waker::noop()) {
                 operation.sent();
                 calls.set(calls.get() + 1);
-                if let Settled::Done(ended) = operation.settle(StandardRetryPolicy::new().evaluate(&SAFE)) {
+                let directive = operation.evaluate(&StandardRetryPolicy::new(), &drive::Outcome::new(SAFE));
+                if let Settled::Done(ended) = operation.settle(directive) {
                     assert_eq!(ended.attempts, calls.get());
                     reason.set(ended.reason);
                 }
@@ -323,7 +323,8 @@ fn the_last_attempt_of_the_call_is_never_a_probe() {
                 Next::Wait(time) => clock.advance(time),
                 Next::Attempt { .. } => {
                     operation.sent();
-                    operation.settle(StandardRetryPolicy::new().evaluate(&SAFE));
+                    let directive = operation.evaluate(&StandardRetryPolicy::new(), &drive::Outcome::new(SAFE));
+                    operation.settle(directive);
                 }
                 Next::Stop(ended) => break (ended.attempts, ended.reason),
             }

@@ -1,6 +1,6 @@
 //! A driver of operations by hand, on the timers of tokio.
 
-use retry_core::drive::{Cut, Ended, Next, OperationBuilder, Settled};
+use retry_core::drive::{Cut, Ended, Next, OperationBuilder, Outcome, Settled};
 use retry_core::retry::OptionalObserver;
 use retry_core::{Clock, Report, RetryPolicy, RetryStrategy, TimedOut, TokioTimer};
 use std::future::poll_fn;
@@ -41,28 +41,22 @@ where
             Next::Wait(_) => unreachable!("it is waited for above"),
         };
         operation.sent();
-        let outcome = match timeout(time_left.unwrap_or(Duration::MAX), attempt()).await {
+        let outcome = Outcome::new(match timeout(time_left.unwrap_or(Duration::MAX), attempt()).await {
             Ok(outcome) => outcome,
             Err(_) => match operation.cut() {
                 Cut::Attempt(timed_out) => Err(timed_out.into()),
                 Cut::Operation(ended) => return report(ended, last),
             },
-        };
-        match operation.settle(policy.evaluate(&outcome)) {
-            Settled::Retry => last = Some(outcome),
-            Settled::Done(ended) => return report(ended, Some(outcome)),
+        });
+        let directive = operation.evaluate(&policy, &outcome);
+        match operation.settle(directive) {
+            Settled::Retry => last = outcome.kept(),
+            Settled::Done(ended) => return ended.report(outcome.last()),
         }
     }
 }
 
 fn report<T, E: From<TimedOut>>(ended: Ended, last: Option<Result<T, E>>) -> Report<Result<T, E>> {
-    let Ended { attempts, reason, elapsed, waited, timed_out, .. } = ended;
-    let outcome = last.or_else(|| timed_out.map(|timed_out| Err(timed_out.into())));
-    Report {
-        outcome: outcome.expect("an operation without an outcome has a time limit"),
-        attempts,
-        reason,
-        elapsed,
-        waited,
-    }
+    let outcome = ended.last_or(last, |timed_out| Some(Err(timed_out.into())));
+    ended.report(outcome.expect("an operation without an outcome has a time limit"))
 }

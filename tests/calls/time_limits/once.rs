@@ -2,7 +2,9 @@
 
 use super::standard;
 use crate::script::{Error, SAFE};
+use crate::support::by_hand::by_hand;
 use crate::support::{millis, secs};
+use retry_core::drive::Operation;
 use retry_core::{Hedge, StandardRetryPolicy, StandardRetryStrategy, Stop, TimeLimit, TimedOut, retry, retryable};
 use retry_tower::RetryLayer;
 use std::future::{Ready, pending, ready};
@@ -94,6 +96,10 @@ async fn a_cut_attempt_that_must_not_be_carried_out_twice_hides_the_outcome_befo
     let layer = RetryLayer::new(strategy_of_layer).idempotent(false).max_time(secs(3));
     assert_eq!(layer.clone().layer(new().of_tower()).oneshot(()).await, over);
     assert_eq!(layer.hedge(&NEVER).layer(new().of_tower()).oneshot(()).await, over);
+
+    let (service, operation) = (new(), Operation::builder(&strategy, "pay").max_time(secs(3)));
+    let policy = StandardRetryPolicy::new().idempotent(false);
+    assert_eq!(by_hand(operation, policy, || service.pay()).await.outcome, over);
 }
 
 // Rules T3, T26.
@@ -106,6 +112,8 @@ async fn otherwise_the_last_outcome_is_returned() {
     let layer = RetryLayer::new(strategy_of_layer).max_time(secs(3));
     assert_eq!(layer.clone().layer(new().of_tower()).oneshot(()).await, SAFE);
     assert_eq!(layer.hedge(&NEVER).layer(new().of_tower()).oneshot(()).await, SAFE);
+    let (service, operation) = (new(), Operation::builder(&strategy, "pay").max_time(secs(3)));
+    assert_eq!(by_hand(operation, StandardRetryPolicy::new(), || service.pay()).await.outcome, SAFE);
 
     // The time is over before the second attempt, or the operation is stopped.
     let refused = || async { SAFE };

@@ -29,7 +29,8 @@ impl Running {
 pub struct Outcome<R>(Explored<R>);
 
 impl<R> Outcome<R> {
-    /// Creates the outcome of an attempt that an exploration can't let fail, such as one that was [cut](Operation::cut).
+    /// Creates the outcome of an attempt that [`Running`] does not poll, such as one that was [cut](Operation::cut), or one of an event
+    /// loop. An exploration can't let it fail.
     #[inline]
     pub fn new(outcome: R) -> Self {
         Self(explored::ran(outcome))
@@ -57,7 +58,8 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     }
 
     /// Returns the directive of the policy for an outcome, for [`settle`](Operation::settle). Reports what the attempt
-    /// [used](Operation::used) of a limit on weights, and warns about the first error that the policy does not know.
+    /// [used](Operation::used) of a limit on weights, warns about the first error that the policy does not know, and remembers whether
+    /// an attempt must not be carried out twice, for [`Ended::last_or`](super::Ended::last_or).
     #[inline]
     pub fn evaluate<R>(
         &mut self,

@@ -6,16 +6,16 @@
 //! 1. [`next`](Operation::next) says what to do: wait, make an attempt, or stop.
 //! 2. The driver makes the attempt, and calls [`sent`](Operation::sent) when the request leaves. If the attempt takes longer than
 //!    [`Next::Attempt`] allows, the driver drops it and calls [`cut`](Operation::cut).
-//! 3. [`settle`](Operation::settle) gets what the outcome means, from a [policy](crate::RetryPolicy), and says whether another attempt
-//!    follows.
+//! 3. [`evaluate`](Operation::evaluate) asks a [policy](crate::RetryPolicy) what the outcome means, and [`settle`](Operation::settle) says
+//!    whether another attempt follows.
 //!
 //! The driver keeps the last outcome, and returns it when the operation stops. Operations under a test guard skip their waits and are
 //! recorded as others are.
 //!
 //! ```
-//! use retry_core::drive::{Next, Operation, Settled};
-//! # use retry_core::{ErrorFault, ErrorInfo};
-//! use retry_core::{PatientRetryStrategy, RetryInfo, RetryPolicy, StandardRetryPolicy};
+//! use retry_core::drive::{Next, Operation, Outcome, Settled};
+//! # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
+//! use retry_core::{PatientRetryStrategy, StandardRetryPolicy};
 //! use std::sync::Arc;
 //! use std::task::{Wake, Waker};
 //! use std::thread::{self, Thread};
@@ -48,11 +48,11 @@
 //!         Next::Wait(time) => thread::park_timeout(time),
 //!         Next::Attempt { .. } => {
 //!             operation.sent();
-//!             let outcome = send(operation.context().attempt());
-//!             let directive = StandardRetryPolicy::new().evaluate(&outcome);
+//!             let outcome = Outcome::new(send(operation.context().attempt()));
+//!             let directive = operation.evaluate(&StandardRetryPolicy::new(), &outcome);
 //!             match operation.settle(directive) {
-//!                 Settled::Retry => last = Some(outcome),
-//!                 Settled::Done(_) => break Some(outcome),
+//!                 Settled::Retry => last = outcome.kept(),
+//!                 Settled::Done(_) => break Some(outcome.last()),
 //!             }
 //!         }
 //!         // Time is up. With a time limit, `ended.last_or(last, ..)` is what to return.
@@ -66,8 +66,7 @@
 //!
 //! With a [`Timer`](crate::Timer) as its [clock](OperationBuilder::clock), the operation makes the futures that such a driver awaits or
 //! polls: [`due`](Operation::due) is `next` with a future for a wait, and [`time_left`](Operation::time_left) the time limit of the
-//! attempt. [`attempt`](Operation::attempt) polls the attempt, so that `explore` can let it fail, and
-//! [`evaluate`](Operation::evaluate) applies a policy to its outcome. With the feature `hedges`, `race` drives an
+//! attempt. [`attempt`](Operation::attempt) polls the attempt, so that `explore` can let it fail. With the feature `hedges`, `race` drives an
 //! operation with a hedge. The layer of the crate `retry-tower` is built on them.
 //!
 //! ```
@@ -336,7 +335,9 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         }
     }
 
-    /// Settles the outcome of the attempt, which means what the directive says.
+    /// Settles the outcome of the attempt, which means what the directive says. The directive of [`evaluate`](Operation::evaluate) is the one
+    /// to use: with one that the policy makes by itself, the operation does not know whether the attempt must not be carried out twice, so
+    /// [`Ended::last_or`] returns an outcome that says nothing about an attempt that was cut.
     ///
     /// Without an attempt, nothing is settled. Then this returns [`Settled::Retry`], or how the operation ended.
     pub fn settle(&mut self, directive: RetryDirective) -> Settled {
