@@ -117,7 +117,7 @@ use sections::Sections;
 /// ```toml
 /// [store]
 /// preset = "aws_2_1"          # the numbers to start from: default, aws_2_0 or aws_2_1
-/// mode = "adaptive"           # standard, adaptive, paced or off
+/// mode = "paced"              # standard, adaptive, paced or off
 /// max_attempts = 4            # the first attempt included
 /// max_retry_after = "2m"      # the longest wait that the server may ask for, or "unlimited"
 /// hint_replaces_backoff = false # whether a wait of the server replaces a longer backoff
@@ -139,7 +139,7 @@ use sections::Sections;
 /// costs = { throttling = 5, timeout = 10, conflict = 0, other = 5 }
 /// refunds = { first_attempt = 1, after_retry = "last_cost" } # after_retry can be a number
 ///
-/// [store.paced]               # for the mode paced
+/// [store.paced]               # for the mode paced; max_rate is an error in standard and adaptive
 /// ramp = true
 /// max_throttled_time = "5m"   # from the first throttled attempt of an operation
 /// rejections = "throttling"   # or "server_errors", or "timeouts", each with the ones before it

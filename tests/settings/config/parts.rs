@@ -322,6 +322,23 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
     assert!(refused(combined.build_on(own())).2.starts_with("environment variable STORE_QUOTA_CAPACITY: "));
 }
 
+// Rule C23.
+#[test]
+fn the_files_of_the_documentation_fit_a_strategy() {
+    for (name, page) in [
+        ("production.md", include_str!("../../../docs/production.md").to_owned()),
+        ("RetryConfig", include_str!("../../../retry-config/src/lib.rs").replace("/// ", "").replace("///", "")),
+    ] {
+        let (_, file) = page.split_once("```toml\n[store]").unwrap();
+        let (file, _) = file.split_once("\n```\n").unwrap();
+        let config = read(&format!("[store]{file}"));
+        let strategy = config.build_on(StandardRetryStrategy::new()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((strategy.mode(), strategy.paced_max_rate()), (RetryMode::Paced, Some(100.0)), "{name}");
+        let running = RetryConfig::new().build_on(StandardRetryStrategy::new()).unwrap();
+        running.apply(&config, CLOCK).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
 // Rules C6, C23.
 #[test]
 fn settings_of_the_mode_paced_without_a_mode_are_an_error() {
