@@ -8,7 +8,7 @@ use super::RetryLayer;
 #[diagnostic::on_unimplemented(
     message = "this is a setting of the strategy, for all its calls",
     label = "set this where the strategy is made",
-    note = "write `static STORE: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(3);`; it also has `.backoff(base, cap)`, and a `StandardRetryStrategy` has `.jitter(..)`"
+    note = "write `static STORE: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(3).backoff(base, cap);`; a `StandardRetryStrategy` also has `.jitter(..)`"
 )]
 #[expect(unnameable_types, reason = "no type implements it")]
 pub trait StrategySettings {}

@@ -35,7 +35,8 @@ pub use crate::operation::{
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::misplaced::{
-    ClosureForTheEnd, FutureBesideAThread, OperationSettings, SettingsAfterStopWhen, StrategySettings,
+    ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, SettingsAfterStopWhen, StrategySettings, Timeout,
+    operation_setting,
 };
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;

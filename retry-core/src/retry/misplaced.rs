@@ -1,10 +1,14 @@
 //! Methods that calls of closures don't have, with messages that say what to write.
 
 use super::{Blocking, Retry};
-use crate::support::misplaced::{ClosureForTheEnd, FutureBesideAThread, StrategySettings, misplaced};
+use crate::support::misplaced::{
+    ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, StrategySettings, Timeout, misplaced,
+};
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     misplaced! { StrategySettings: backoff(base: A, cap: B) jitter(jitter: A) }
+    misplaced! { NumberOfRetries: max_retries(retries: A) }
+    misplaced! { Timeout: timeout(timeout: A) }
     misplaced! { ClosureForTheEnd: on_end(on_end: A) }
 }
 

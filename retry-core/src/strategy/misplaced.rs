@@ -1,25 +1,32 @@
 //! Methods that strategies don't have, with a message that says what to write.
 
 use super::{LimitedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
-use crate::support::misplaced::{OperationSettings, misplaced};
+use crate::support::misplaced::{NumberOfRetries, misplaced, operation_setting};
 
-macro_rules! operation_settings {
+macro_rules! not_of_a_strategy {
     () => {
-        misplaced! {
-            OperationSettings: attempt_timeout(timeout: A) deadline(deadline: A) idempotent(idempotent: A) max_time(time: A)
-                observer(observer: A) on_retry(on_retry: A) policy(policy: A) stop(stop: A) timer(timer: A)
-        }
+        misplaced! { operation_setting::AttemptTimeout: attempt_timeout(timeout: A) }
+        misplaced! { operation_setting::Deadline: deadline(deadline: A) }
+        misplaced! { operation_setting::Idempotent: idempotent(idempotent: A) }
+        misplaced! { operation_setting::MaxTime: max_time(time: A) }
+        misplaced! { operation_setting::Observer: observer(observer: A) }
+        misplaced! { operation_setting::OnRetry: on_retry(on_retry: A) }
+        misplaced! { operation_setting::Policy: policy(policy: A) }
+        misplaced! { operation_setting::Stop: stop(stop: A) }
+        misplaced! { operation_setting::Timeout: timeout(timeout: A) }
+        misplaced! { operation_setting::Timer: timer(timer: A) }
+        misplaced! { NumberOfRetries: max_retries(retries: A) }
     };
 }
 
 impl<B, Q> PatientRetryStrategy<B, Q> {
-    operation_settings!();
+    not_of_a_strategy!();
 }
 
 impl<B, Q> StandardRetryStrategy<B, Q> {
-    operation_settings!();
+    not_of_a_strategy!();
 }
 
 impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
-    operation_settings!();
+    not_of_a_strategy!();
 }

@@ -5,7 +5,7 @@
 #[diagnostic::on_unimplemented(
     message = "this is a setting of the strategy, for all its calls",
     label = "set this where the strategy is made",
-    note = "write `static STORE: PatientRetryStrategy = PatientRetryStrategy::new().max_attempts(3);`; it also has `.backoff(base, cap)`, and a `StandardRetryStrategy` has `.jitter(..)`"
+    note = "write `static STORE: PatientRetryStrategy = PatientRetryStrategy::new().backoff(base, cap);`; a `StandardRetryStrategy` also has `.jitter(..)`"
 )]
 pub trait StrategySettings {}
 
@@ -42,13 +42,49 @@ pub trait SettingsAfterStopWhen {}
 )]
 pub trait FutureBesideAThread {}
 
-/// A strategy with the settings of one operation. This trait has no implementations.
+/// A call or a strategy with a number of retries. This trait has no implementations.
 #[diagnostic::on_unimplemented(
-    message = "this is a setting of the operation, and a strategy is for many operations",
-    label = "set this where the operation is made",
-    note = "write `#[retryable(strategy = STORE, max_time = \"30s\")]`, or for a closure `retry(&STORE, || call()).max_time(Duration::from_secs(30))`"
+    message = "`max_retries` is called `max_attempts` here, and counts the first attempt, too",
+    label = "write `max_attempts`, with a number that is one higher",
+    note = "write `.max_attempts(4)` for three retries; on a call, it can only lower the number of the strategy"
 )]
-pub trait OperationSettings {}
+pub trait NumberOfRetries {}
+
+/// A call with one time limit. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "`timeout` is called `attempt_timeout` or `max_time` here",
+    label = "say whether this limits an attempt or the whole operation",
+    note = "write `.attempt_timeout(time)` for each attempt, or `.max_time(time)` for the whole operation"
+)]
+pub trait Timeout {}
+
+/// A trait for each setting of an operation. A message can't depend on the method, so each setting has its own, with its example.
+pub mod operation_setting {
+    macro_rules! operation_settings {
+        ($($setting:ident: $note:tt)+) => {$(
+            /// A strategy with this setting. This trait has no implementations.
+            #[diagnostic::on_unimplemented(
+                message = "this is a setting of the operation, and a strategy is for many operations",
+                label = "set this where the operation is made",
+                note = $note
+            )]
+            pub trait $setting {}
+        )+};
+    }
+
+    operation_settings! {
+        AttemptTimeout: "write `#[retryable(strategy = STORE, attempt_timeout = \"5s\")]`, or for a closure `retry(&STORE, || call()).attempt_timeout(Duration::from_secs(5))`"
+        Deadline: "write `#[retryable(strategy = STORE, deadline = deadline)]`, or for a closure `retry(&STORE, || call()).deadline(deadline)`"
+        Idempotent: "write `#[retryable(strategy = STORE, idempotent)]`, or for a closure `retry(&STORE, || call()).idempotent(true)`"
+        MaxTime: "write `#[retryable(strategy = STORE, max_time = \"30s\")]`, or for a closure `retry(&STORE, || call()).max_time(Duration::from_secs(30))`"
+        Observer: "write `#[retryable(strategy = STORE, observer = OBSERVER)]`, or for a closure `retry(&STORE, || call()).observer(&OBSERVER)`"
+        OnRetry: "write `#[retryable(strategy = STORE, on_retry = |error, event| ..)]`, or for a closure `retry(&STORE, || call()).on_retry(|error, event| ..)`"
+        Policy: "write `#[retryable(strategy = STORE, policy = POLICY)]`, or for a closure `retry(&STORE, || call()).policy(POLICY)`"
+        Stop: "write `#[retryable(strategy = STORE, stop = STOP)]`, or for a closure `retry(&STORE, || call()).stop(&STOP)`"
+        Timeout: "write `attempt_timeout` for each attempt or `max_time` for the whole operation, as in `#[retryable(strategy = STORE, attempt_timeout = \"5s\")]`, or for a closure `retry(&STORE, || call()).attempt_timeout(Duration::from_secs(5))`"
+        Timer: "write `#[retryable(strategy = STORE, timer = TIMER)]`, or for a closure `retry(&STORE, || call()).timer(TIMER)`"
+    }
+}
 
 /// Declares methods with a bound that no type fulfils. They return `self`, so that rustc reports nothing that follows.
 macro_rules! misplaced {

@@ -27,6 +27,14 @@ async fn jitter() -> Result<(), Failed> {
     retry(&STORE, get).jitter(retry_core::Jitter::None).run().await
 }
 
+async fn max_retries() -> Result<(), Failed> {
+    retry(&STORE, get).max_retries(3).run().await
+}
+
+async fn timeout() -> Result<(), Failed> {
+    retry(&STORE, get).timeout(Duration::from_secs(3)).run().await
+}
+
 async fn max_attempts() -> Result<(), Failed> {
     retry(&STORE, get).idempotent(true).hedge(&GET).max_attempts(3).run().await
 }
