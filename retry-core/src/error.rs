@@ -96,9 +96,9 @@ pub trait ErrorInfo {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
+    note = "for your own type, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
     note = "for the error of a client, alone or in `anyhow::Error`, `Box<dyn Error>` and the like, write the policy of the client in the crate `retry-clients`, as in `policy = retry_clients::reqwest013::policy()` (or of `reqwest012`, `reqwest_middleware05`, `hyper1`, `hyper_util01`, `ureq3`, `tonic014`, `redis1`, `sqlx09`, `tokio_postgres07`, `mysql_async037`, `object_store014`)",
     note = "`policy = ChainPolicy::new()` knows only I/O errors and time limits in the sources of such an error, and what you add: `.also(chain::typed::<MyError>)`",
-    note = "for your own type, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
     note = "for a field of a foreign type, write `#[retry(with = path::of::classify)]`: your fn then classifies it",
     note = "elsewhere, wrap a foreign type in your own type, or classify the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
