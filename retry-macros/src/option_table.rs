@@ -20,7 +20,7 @@ pub(crate) struct OptionTable<O: 'static> {
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// Words of other libraries, and what to write instead.
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
-    /// The same for words that are followed by `= false`.
+    /// The same for words that are followed by `= false` or preceded by `!`.
     pub(crate) negated: &'static [(&'static str, &'static str)],
 }
 
@@ -57,10 +57,15 @@ impl<O> OptionTable<O> {
         Some(format!("`{name}` belongs on {}, not on {}", text_of(name, self.elsewhere)?, self.what))
     }
 
+    /// Returns what to write in place of a word that is preceded by `!`.
+    pub(crate) fn negation(&self, name: &str) -> Option<String> {
+        text_of(name, self.negated).map(|advice| self.placed(advice))
+    }
+
     /// Returns the message for a word of another library.
     pub(crate) fn synonym(&self, name: &str, is_negated: bool) -> Option<String> {
-        let negated = text_of(name, self.negated).filter(|_| is_negated);
-        negated.or_else(|| text_of(name, self.synonyms)).map(|advice| self.placed(advice))
+        let negated = is_negated.then(|| self.negation(name)).flatten();
+        negated.or_else(|| text_of(name, self.synonyms).map(|advice| self.placed(advice)))
     }
 
     /// Adds the item to each option in an advice that belongs on another item.

@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
-use crate::tokens::ungrouped;
+use crate::tokens::{source, ungrouped};
 use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
@@ -152,13 +152,20 @@ impl Written {
         None
     }
 
-    /// Returns `true` for an option without a value, otherwise the `true` or `false` after `=`.
-    pub(crate) fn boolean(&self, diagnostics: &mut Diagnostics) -> Option<bool> {
+    /// Returns `true` for an option without a value, otherwise the `true` or `false` after `=`. The value of another expression
+    /// is the argument of `otherwise`.
+    pub(crate) fn boolean(&self, otherwise: &str, diagnostics: &mut Diagnostics) -> Option<bool> {
         match (&self.meta, self.value()) {
             (Meta::Path(_), _) => Some(true),
             (_, Some(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }))) => Some(value.value),
             _ => {
-                diagnostics.error(self, format!("write `{0}` or `{0} = false`", self.name));
+                let computed = match self.value() {
+                    Some(value) if !matches!(value, Expr::Lit(_)) => {
+                        format!("; for the value of an expression, write `{otherwise}({})`", source(value))
+                    }
+                    _ => String::new(),
+                };
+                diagnostics.error(self, format!("write `{0}` or `{0} = false`{computed}", self.name));
                 None
             }
         }

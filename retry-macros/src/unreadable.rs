@@ -6,8 +6,8 @@ use crate::tokens::source;
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
-/// Reports what is wrong with a list: each `name: value`, or otherwise a value without a name, or otherwise the error
-/// of the parser.
+/// Reports what is wrong with a list: each `name: value` and `!name`, or otherwise a value without a name, or otherwise the
+/// error of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
     // Other names before a colon are those of a closure's arguments.
@@ -16,7 +16,12 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
         let value = source(value);
         diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
     }
-    if !colons.is_empty() {
+    let negations: Vec<_> =
+        parts.iter().filter_map(|part| Some((part, table.negation(&negated(part)?.to_string())?))).collect();
+    for (part, advice) in &negations {
+        diagnostics.error(part, format!("an option is not negated by `!`; {advice}"));
+    }
+    if !colons.is_empty() || !negations.is_empty() {
         return;
     }
     let main = table.main.filter(|main| !parts.iter().filter_map(name).any(|name| name == main));
@@ -50,6 +55,15 @@ fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
         {
             Some((name, tokens.collect()))
         }
+        _ => None,
+    }
+}
+
+/// Returns the name of `!name`.
+fn negated(part: &TokenStream) -> Option<Ident> {
+    let mut tokens = part.clone().into_iter();
+    match (tokens.next(), tokens.next(), tokens.next()) {
+        (Some(TokenTree::Punct(not)), Some(TokenTree::Ident(name)), None) if not.as_char() == '!' => Some(name),
         _ => None,
     }
 }

@@ -168,7 +168,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
     ],
-    negated: &[],
+    negated: &[("idempotent", NOT_TWICE)],
 };
 
 /// The options of the attribute.
@@ -277,7 +277,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
             RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
             RetryableOption::Idempotent => {
-                read.idempotent = option.boolean(diagnostics);
+                read.idempotent = option.boolean("policy = StandardRetryPolicy::new().idempotent", diagnostics);
                 read.idempotent_option = Some(option);
             }
             RetryableOption::Hedge => {

@@ -8,12 +8,19 @@ use crate::retryable::settle::Settle;
 use crate::tokens::{local, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::Path;
 use syn::spanned::Spanned;
 
 /// Returns the loop of a function, which the library replaces with an error if there is a hedge, but not the feature for it.
 pub(super) fn with_feature(retried: &RetriedFunction, body: TokenStream) -> TokenStream {
-    let Some((_, option)) = &retried.hedge else { return body };
-    let crate_path = &retried.crate_path;
+    match &retried.hedge {
+        Some((_, option)) => in_feature(&retried.crate_path, option, body),
+        None => body,
+    }
+}
+
+/// Returns the code, which the library replaces with an error at the option `hedge` if the feature is off.
+pub(super) fn in_feature(crate_path: &Path, option: &Ident, body: TokenStream) -> TokenStream {
     // Rustc reports the error of a macro of another crate at its call in the user's code, so the call is there. `$crate` has its
     // meaning from its own place.
     let at_the_option = |mut token: TokenTree| {

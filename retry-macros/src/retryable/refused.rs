@@ -3,6 +3,7 @@
 use crate::retryable::attr::{self, Options, Strategy};
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::{Attempts, Limit, Limits};
+use crate::retryable::race;
 use crate::retryable::weight::Weighing;
 use crate::tokens::local;
 use darling::ast::NestedMeta;
@@ -16,6 +17,8 @@ pub(super) struct Named {
     /// `context`.
     variables: Vec<Ident>,
     values: Vec<Expr>,
+    /// A statement that is an error if the function has a hedge, and its feature is off.
+    hedge_feature: Option<TokenStream>,
     /// Whether the function is a test, which exists only in tests.
     is_test: bool,
 }
@@ -26,6 +29,10 @@ impl Named {
         Self {
             variables: options.context.iter().cloned().chain(names_of_unknown(written)).collect(),
             values: values(options),
+            hedge_feature: options.hedge_option.as_ref().map(|option| {
+                let crate_path = options.crate_path.clone().unwrap_or_else(|| parse_quote!(::retry_core));
+                race::in_feature(&crate_path, &option.name, TokenStream::new())
+            }),
             is_test: function.attrs.iter().any(is_test),
         }
     }
@@ -34,7 +41,7 @@ impl Named {
     /// names in the options are used, and the variables exist. In a body with an error, rustc does not ask for the types of
     /// closures.
     pub(super) fn refuse(&self, item: &TokenStream, errors: &TokenStream) -> TokenStream {
-        let Self { variables, values, is_test } = self;
+        let Self { variables, values, hedge_feature, is_test } = self;
         let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
         let body = match tokens.pop() {
             Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace && !has_attributes(&body) => body,
@@ -49,7 +56,7 @@ impl Named {
         let errors = variables.unwrap_or_else(|| errors.clone());
         let used = (!values.is_empty()).then(|| quote!(if false { #(let _ = &(#values);)* }));
         let stream = body.stream();
-        let mut refused = Group::new(Delimiter::Brace, quote!(#errors #used #stream));
+        let mut refused = Group::new(Delimiter::Brace, quote!(#errors #hedge_feature #used #stream));
         refused.set_span(body.span());
         quote!(#(#tokens)* #refused)
     }

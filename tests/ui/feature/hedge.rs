@@ -22,6 +22,12 @@ impl Client {
     }
 }
 
+// All mistakes are reported together.
+#[retryable(strategy = STORE, hedge = "p95")]
+async fn not_idempotent(key: &str) -> Result<String, Failed> {
+    in_a_text(key).await
+}
+
 #[retryable(strategy = STORE, idempotent)]
 async fn without_a_hedge(key: &str) -> Result<String, Failed> {
     in_a_text(key).await
@@ -29,6 +35,7 @@ async fn without_a_hedge(key: &str) -> Result<String, Failed> {
 
 fn main() {
     _ = Client.in_a_method(String::new());
+    _ = not_idempotent("key");
     _ = without_a_hedge("key");
 }
 

@@ -10,4 +10,11 @@ async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
+const IDEMPOTENT: bool = true;
+
+#[retryable(strategy = STORE, idempotent = IDEMPOTENT)]
+async fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
