@@ -1,6 +1,6 @@
 //! Environment variables with a prefix that the program chooses.
 
-use super::error::Problem;
+use super::error::{Chosen, Problem};
 use super::foreign::Instead;
 use super::keys::KEYS;
 use super::reader::Reader;
@@ -69,8 +69,13 @@ impl RetryConfig {
             };
             read.map_err(|problem| ConfigError::new(source, problem))?;
         }
-        let everywhere = ConfigSource::Variable(format!("{prefix}*").into());
-        reader.finish().map_err(|problem| ConfigError::new(everywhere, problem))
+        reader.finish().map_err(|problem| {
+            let name = match &problem {
+                Problem::Missing(key) | Problem::Chosen(Chosen { key, .. }) => variable(key),
+                _ => "*".to_owned(),
+            };
+            ConfigError::new(ConfigSource::Variable(format!("{prefix}{name}").into()), problem)
+        })
     }
 }
 

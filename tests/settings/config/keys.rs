@@ -390,7 +390,12 @@ fn variables_with_the_prefix_must_be_known_and_others_are_ignored() {
     let half = read(&[("STORE_QUOTA_REFILL_AMOUNT", "1")]).unwrap_err().to_string();
     assert_eq!(
         half,
-        "environment variable STORE_*: the key quota.refill.every is missing: write it beside the other one"
+        "environment variable STORE_QUOTA_REFILL_EVERY: the key quota.refill.every is missing: write it beside the other one"
+    );
+    let unfit = read(&[("STORE_QUOTA_KIND", "evidence"), ("STORE_QUOTA_CAPACITY", "5")]).unwrap_err().to_string();
+    assert_eq!(
+        unfit,
+        "environment variable STORE_QUOTA_CAPACITY: the key quota.capacity \"5\" can't be set: a quota by evidence has no such setting"
     );
     assert_eq!(read(&[("STORE_MODE", "off")]).unwrap().mode_setting(), Some(RetryMode::Off));
 }
