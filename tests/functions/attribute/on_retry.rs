@@ -7,7 +7,8 @@ use crate::support::{Failed, Flaky, Recorder, assert_send, millis, poll_once, se
 use async_trait::async_trait;
 use retry_core::strategy::DelaySource;
 use retry_core::{
-    Event, EventKind, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retryable,
+    Event, EventKind, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Stop,
+    retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -373,4 +374,22 @@ fn a_retry_that_was_paid_for_is_given_back_if_it_panics() {
     }
     assert!(catch_unwind(AssertUnwindSafe(|| blocking(&strategy))).is_err());
     assert_eq!(strategy.quota().available(), 500);
+}
+
+// Rule O9.
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_stopped_before_its_first_attempt_reports_the_attempt_0() {
+    #[retryable(strategy = strategy, stop = stop, on_retry = |_, event| told.push((event.attempt, event.kind.as_str())))]
+    async fn call(
+        strategy: &StandardRetryStrategy,
+        stop: &Stop,
+        told: &mut Vec<(u32, &'static str)>,
+    ) -> Result<(), Error> {
+        unreachable!("stopped before the first attempt");
+    }
+
+    let (stop, mut told) = (Stop::new(), Vec::new());
+    stop.stop();
+    assert!(call(&standard(), &stop, &mut told).await.is_err());
+    assert_eq!(told, [(0, "stopped")]);
 }

@@ -61,11 +61,8 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
     /// [used](Operation::used) of a limit on weights, warns about the first error that the policy does not know, and remembers whether
     /// an attempt must not be carried out twice, for [`Ended::last_or`](super::Ended::last_or).
     #[inline]
-    pub fn evaluate<R>(
-        &mut self,
-        policy: &(impl RetryPolicy<R> + ?Sized),
-        Outcome(outcome): &Outcome<R>,
-    ) -> RetryDirective {
+    pub fn evaluate<R>(&mut self, policy: &(impl RetryPolicy<R> + ?Sized), outcome: &Outcome<R>) -> RetryDirective {
+        let Outcome(outcome) = outcome;
         let directive = self.surroundings.call().evaluate_only(&mut self.state, policy, outcome);
         let is_first = matches!(self.stage, Stage::Attempt { .. }) && self.previous_failure.is_none();
         self.lacks_outcome = (is_first || self.lacks_outcome) && explored::value(outcome).is_none();
@@ -78,8 +75,9 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         &mut self,
         directive: RetryDirective,
         policy: &(impl RetryPolicy<R> + ?Sized),
-        Outcome(outcome): &Outcome<R>,
+        outcome: &Outcome<R>,
     ) -> Settled {
+        let Outcome(outcome) = outcome;
         self.settle_as(directive, || text_of(policy, outcome))
     }
 }

@@ -13,7 +13,8 @@ pub enum Next {
     /// Make an attempt.
     #[non_exhaustive]
     Attempt {
-        /// The time that the attempt may take; `None` without a limit. Then call [`Operation::cut`](super::Operation::cut).
+        /// The time that the attempt may take; `None` without a limit. If the attempt takes longer, drop it, and call
+        /// [`Operation::cut`](super::Operation::cut).
         time_left: Option<Duration>,
     },
     /// Return what [`Ended::last_or`] says: the last outcome, or one that says that the time is over.
