@@ -116,7 +116,9 @@ impl<A: SendLimiter, B: SendLimiter> SendLimiter for Pair<A, B> {
 /// Returns the failure as one limiter of a pair sees it. The two can treat different failures as rejections.
 fn seen_by(limiter: &impl SendLimiter, failure: FailedSend) -> FailedSend {
     match failure {
-        FailedSend::Rejected { error_type, .. } if !limiter.rejects(error_type) => FailedSend::Otherwise,
+        FailedSend::Rejected { error_type, .. } if !limiter.rejects(error_type) => {
+            FailedSend::Otherwise { error_type: Some(error_type) }
+        }
         failure => failure,
     }
 }

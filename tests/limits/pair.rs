@@ -92,6 +92,7 @@ impl SendLimiter for Noting {
     fn failed(&self, place: &mut bool, failure: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
         self.note(match failure {
             FailedSend::Rejected { wait, .. } => format!("rejected, {} ms", wait.as_millis()),
+            FailedSend::Otherwise { error_type } => format!("failed, {error_type:?}"),
             failure => format!("{failure:?}"),
         });
         *place = false;
@@ -178,8 +179,8 @@ fn both_limits_learn_from_each_outcome_and_each_decides_what_a_rejection_is() {
     for (failed, by_first, by_second) in [
         (Failed::THROTTLED, "rejected, 0 ms", "rejected, 0 ms"),
         (Failed::THROTTLED.after(millis(50)), "rejected, 50 ms", "rejected, 50 ms"),
-        (Failed::TIMEOUT, "Otherwise", "rejected, 0 ms"),
-        (Failed::SAFE, "Otherwise", "Otherwise"),
+        (Failed::TIMEOUT, "failed, Some(Timeout)", "rejected, 0 ms"),
+        (Failed::SAFE, "failed, Some(Other)", "failed, Some(Other)"),
     ] {
         let token = strategy.acquire_initial_token(&clock).unwrap();
         let _ = strategy.refresh_retry_token(token, &Failure::of(&failed), &clock);
@@ -444,7 +445,8 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
         assert!(limiter.rejects(RetryErrorType::Throttling));
         limiter.used(&mut place, Usage::new(80));
         limiter.succeeded(&mut place, &Success::default(), &clock);
-        assert_eq!(limiter.failed(&mut place, FailedSend::Otherwise, &clock), None);
+        let failure = FailedSend::Otherwise { error_type: None };
+        assert_eq!(limiter.failed(&mut place, failure, &clock), None);
         assert_eq!(limiter.uncounted(&place), 1);
         limiter.release(&mut place);
         assert_eq!(limiter.send_rate(), Some(5.0));
@@ -458,7 +460,7 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
         "rejects",
         "used Some(80)",
         "succeeded",
-        "Otherwise",
+        "failed, None",
         "uncounted",
         "release",
         "send_rate",

@@ -188,8 +188,11 @@ pub enum FailedSend {
         /// Whether the wait is longer than the strategy allows. If so, there is no retry.
         is_too_long: bool,
     },
-    /// The attempt failed in another way, so the server had accepted it.
-    Otherwise,
+    /// The attempt failed in another way. So the server had accepted it, unless it did not answer.
+    Otherwise {
+        /// The class of the failure, if the failure has one.
+        error_type: Option<RetryErrorType>,
+    },
     /// The attempt was not sent, so there is nothing to learn. What was taken for it must be given back, as by
     /// [`SendLimiter::release`].
     NotSent,

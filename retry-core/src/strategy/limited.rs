@@ -241,8 +241,9 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         if !failure.was_sent() {
             return FailedSend::NotSent;
         }
-        let Some(error_type) = failure.error_type().filter(|error_type| self.limiter.rejects(*error_type)) else {
-            return FailedSend::Otherwise;
+        let error_type = failure.error_type();
+        let Some(error_type) = error_type.filter(|error_type| self.limiter.rejects(*error_type)) else {
+            return FailedSend::Otherwise { error_type };
         };
         let hint = failure.retry_after().unwrap_or_default();
         let wait = hinted_wait(settings, backoff, hint);

@@ -163,7 +163,7 @@ impl SendLimiter for ConcurrencyLimiter {
                 let is_over = place.throttled.count(now, wait, self.max_throttled_time);
                 Some(Unpaid::after(wait).over(is_over).too_long(is_too_long))
             }
-            FailedSend::Otherwise => {
+            FailedSend::Otherwise { .. } => {
                 seat.accepted(Window::accepted);
                 None
             }

@@ -20,7 +20,7 @@ const LONGEST_BAN: Duration = Duration::from_secs(600);
 /// Some servers ask for waits that they do not need, such as always 30 s. So probes check the hold: one request after 1 s,
 /// others after 3 s, 7 s, 15 s, .., at most 5 minutes apart, and not closer together than the user allows. If one is accepted,
 /// the hold ends. If more than half of the wait was left then, later waits hold back only their own operations, until the server
-/// rejects several requests in a row.
+/// rejects several requests in a row. Then the next hold begins, and waits are believed again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     /// Whether it began, and its end was not noticed yet. Otherwise its times are not used.
@@ -101,6 +101,7 @@ impl Hold {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE.max(interval));
             (self.is_active, self.number, self.taken) = (true, next_short(self.number), 0);
+            self.was_too_long = false;
         }
         self.until = self.until.max(now.saturating_add(wait));
         begins
@@ -140,13 +141,6 @@ impl Hold {
     /// Returns whether a granted send is a probe of this hold.
     pub(super) const fn is_probe(&self, granted: Grant) -> bool {
         granted.is_probe_of(self.number)
-    }
-
-    /// Records that the request of this send was rejected.
-    pub(super) fn reject(&mut self, now: Timestamp, granted: Grant) {
-        if self.is_on(now) && self.is_probe(granted) {
-            self.was_too_long = false;
-        }
     }
 
     /// Records that the request of this send was accepted. Returns whether that ends the hold, because it is a probe.
@@ -207,9 +201,7 @@ mod tests {
         assert_eq!((hold.pass(at(999)), hold.pass(at(1_000))), (false, true));
         let kept = grant(&mut hold);
         let probe = probe(&mut hold, 1_000);
-        for late in [stale(), kept] {
-            assert!(!hold.accept(at(1_100), late), "it was sent or kept since before the hold");
-        }
+        assert!(!hold.accept(at(1_100), kept), "it was kept since before the hold");
         assert!(hold.is_on(at(1_100)));
         assert!(hold.accept(at(1_100), probe));
         assert!(!hold.is_on(at(1_100)));
@@ -217,19 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn of_two_probes_one_is_rejected_and_the_other_one_ends_the_hold() {
-        let mut hold = until(60_000);
-        let [first, second] = [1_000, 3_000].map(|millis| probe(&mut hold, millis));
-        hold.reject(at(3_100), second);
-        assert!(hold.accept(at(3_200), first));
-    }
-
-    #[test]
     fn only_a_probe_comes_back() {
         let mut hold = until(60_000);
         assert!(!hold.is_probe(stale()) && !hold.release(), "a send from before the hold is not a probe");
         assert!(probe(&mut hold, 1_000).is_probe());
-        assert!(!hold.is_probe(stale()), "nor is it after a probe");
         hold.take();
         assert!(hold.release());
         assert!(!hold.release(), "it was given back");
@@ -272,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_was_too_long_if_more_than_half_of_it_was_left_and_a_rejected_probe_makes_up_for_it() {
+    fn a_wait_was_too_long_if_more_than_half_of_it_was_left_until_the_next_hold_begins() {
         for (accepted, is_believed) in [(29_999, false), (30_000, true), (30_001, true)] {
             let mut hold = until(60_000);
             let probe = probe(&mut hold, 1_000);
@@ -280,16 +263,9 @@ mod tests {
             assert_eq!((hold.is_believed(false), hold.is_believed(true)), (is_believed, true), "{accepted}");
         }
         let mut hold = until(60_000);
-        let former = probe(&mut hold, 1_000);
-        assert!(hold.accept(at(1_000), former));
-        hold.pass(at(1_000));
+        let probe = probe(&mut hold, 1_000);
+        assert!(hold.accept(at(1_000), probe) && !hold.is_believed(false));
         hold.begin(at(2_000), Duration::from_secs(60), Duration::ZERO);
-        let probe = probe(&mut hold, 3_000);
-        for other in [stale(), former] {
-            hold.reject(at(3_100), other);
-            assert!(!hold.is_believed(false), "it is not a probe of this hold");
-        }
-        hold.reject(at(3_100), probe);
         assert!(hold.is_believed(false));
     }
 

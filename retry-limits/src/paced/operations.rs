@@ -88,7 +88,11 @@ impl<U: Unit> SendLimiter for PacedLimiter<U> {
                 let terms = Unpaid::after(delay).over(is_over).too_long(is_too_long);
                 Some(terms.holding_too_long(holds_too_long))
             }
-            FailedSend::Otherwise => {
+            FailedSend::Otherwise { error_type } => {
+                // A probe without an answer says nothing about the wait of the server.
+                if error_type == Some(RetryErrorType::Timeout) {
+                    place.granted = None;
+                }
                 self.with_pacer(|pacer| pacer.accept(clock, place, usage.used()));
                 None
             }

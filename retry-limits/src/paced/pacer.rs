@@ -300,8 +300,8 @@ impl<U: Unit> Pacer<U> {
                 self.refute_own();
             }
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
-            if let Some(granted) = operation.granted.filter(|granted| granted.is_probe()) {
-                self.accept_probe(clock, granted);
+            if let Some(probe) = operation.granted.filter(|granted| granted.is_probe()) {
+                self.accept_probe(clock, probe);
             }
         } else {
             self.counters.add(clock.now());
@@ -310,11 +310,11 @@ impl<U: Unit> Pacer<U> {
 
     /// Learns that a probe was accepted, which was counted.
     #[cold]
-    fn accept_probe(&self, clock: &dyn Clock, granted: Grant) {
+    fn accept_probe(&self, clock: &dyn Clock, probe: Grant) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
             let (pace, now) = queue.limit_at(now);
-            pace.accept_probe(now, granted);
+            pace.accept_probe(now, probe);
             self.drain(pace, now);
         }
     }
@@ -326,10 +326,7 @@ impl<U: Unit> Pacer<U> {
         self.meet_unlimited(&mut queue, now, weight);
         if self.is_pacing() {
             let (pace, now) = queue_from(&mut queue, now).limit_at(now);
-            if let Some(granted) = operation.granted {
-                pace.accept_probe(now, granted);
-            }
-            pace.accept_weight(now, weight, used);
+            pace.accept_weight(now, operation.granted, weight, used);
         } else {
             self.counters.add(now);
         }
@@ -359,9 +356,6 @@ impl<U: Unit> Pacer<U> {
         let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
             GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
-        if let Some(granted) = operation.granted {
-            pace.reject_probe(now, granted);
-        }
         if pace.is_own(now, &mut operation.throttled) {
             return Rejected::Own;
         }

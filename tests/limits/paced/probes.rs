@@ -61,9 +61,9 @@ impl Held {
         drop(self.strategy.refresh_retry_token(token, &throttled(wait), &self.clock));
     }
 
-    /// The server answers with an error that has nothing to do with its limit.
-    fn fail(&self, token: PacedRetryToken) {
-        drop(self.strategy.refresh_retry_token(token, &Failure::of(&Failed::FATAL), &self.clock));
+    /// A request fails in a way that has nothing to do with the limit of the server.
+    fn fail(&self, token: PacedRetryToken, error: Failed) {
+        drop(self.strategy.refresh_retry_token(token, &Failure::of(&error), &self.clock));
     }
 
     fn accept(&self, token: PacedRetryToken) {
@@ -207,9 +207,9 @@ fn a_late_answer_ends_no_hold_while_a_probe_is_under_way() {
     held.accept(late);
     assert!(held.is_held());
     // An error that is not a rejection is an answer, too.
-    held.fail(failed);
+    held.fail(failed, Failed::FATAL);
     assert!(held.is_held());
-    held.fail(probe);
+    held.fail(probe, Failed::FATAL);
     assert!(!held.is_held());
 }
 
@@ -230,25 +230,31 @@ fn a_rejected_probe_does_not_hide_the_other_one() {
     }
 }
 
+// Rule L33.
+#[test]
+fn a_probe_without_an_answer_ends_no_hold() {
+    let (held, _) = Held::new();
+    held.clock.advance(secs(1));
+    held.fail(held.probe(), Failed::TIMEOUT);
+    assert!(held.is_held());
+    held.clock.advance(secs(2));
+    held.accept(held.probe());
+    assert!(!held.is_held());
+}
+
 // Rule L34.
 #[test]
-fn a_rejection_makes_a_wait_believed_again_only_if_it_is_of_a_probe() {
-    for is_probe in [true, false] {
-        let (held, [rejected, _]) = Held::new();
-        held.clock.advance(secs(1));
-        held.accept(held.probe());
-        // The wait proved too long, so the next hold begins with the third rejection in a row.
-        for _ in 0..3 {
-            assert!(!held.is_held());
-            held.reject(held.after_a_wait(), Some(secs(60)));
-        }
-        assert!(held.is_held());
-        held.clock.advance(secs(1));
-        let probe = held.probe();
-        held.reject(if is_probe { probe } else { rejected }, None);
-        held.clock.advance(secs(120));
-        held.accept(held.after_a_wait());
+fn a_wait_that_proved_too_long_is_forgotten_when_the_next_hold_begins() {
+    let (held, _) = Held::new();
+    held.clock.advance(secs(1));
+    held.accept(held.probe());
+    for _ in 0..3 {
+        assert!(!held.is_held());
         held.reject(held.after_a_wait(), Some(secs(60)));
-        assert_eq!(held.is_held(), is_probe);
     }
+    assert!(held.is_held());
+    held.clock.advance(secs(60));
+    held.accept(held.after_a_wait());
+    held.reject(held.after_a_wait(), Some(secs(60)));
+    assert!(held.is_held());
 }

@@ -86,7 +86,7 @@ impl SendLimiter for AdaptiveLimiter {
         match failure {
             FailedSend::NotSent => self.release(place),
             FailedSend::Rejected { .. } => self.with_gate(|gate| gate.learn(clock, true, place.ticket)),
-            FailedSend::Otherwise => self.with_gate(|gate| gate.learn(clock, false, place.ticket)),
+            FailedSend::Otherwise { .. } => self.with_gate(|gate| gate.learn(clock, false, place.ticket)),
         }
         *place = AdaptivePlace::default();
         None

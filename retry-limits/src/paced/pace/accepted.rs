@@ -1,6 +1,6 @@
 //! What a limit does with requests that the server accepted.
 
-use super::{Pace, Unit};
+use super::{Grant, Pace, Unit};
 use retry_core::parts::SendSupply;
 use retry_core::time::Timestamp;
 
@@ -30,13 +30,22 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Counts an accepted request of this weight, which used so much of the limit. What it used beyond its weight is owed by
-    /// the next ones. In a hold, it makes no send available, and takes no probe.
-    pub(in crate::paced) fn accept_weight(&mut self, now: Timestamp, weight: U::Weight, used: Option<u32>) {
+    /// the next ones. In a hold, it makes no send available, and takes no probe. Nor does a probe, which did not come in at the rate.
+    pub(in crate::paced) fn accept_weight(
+        &mut self,
+        now: Timestamp,
+        granted: Option<Grant>,
+        weight: U::Weight,
+        used: Option<u32>,
+    ) {
         let weight = U::get(weight).unwrap_or_default();
         let used = used.unwrap_or(weight);
         self.refill(now);
         if !self.hold.is_active() {
             self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
+        }
+        if let Some(granted) = granted {
+            self.accept_probe(now, granted);
         }
         let sends = self.scale.accepted(used);
         self.learn(now, sends, 1);

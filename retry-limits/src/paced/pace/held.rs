@@ -9,6 +9,8 @@ impl<U: Unit> Pace<U> {
     /// Holds back all sends for this time from now on, except probes, if the server probably needs the wait. Returns
     /// whether it does so.
     pub(in crate::paced) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
+        // A hold that is over is noticed before the next one begins.
+        self.refill(now);
         let is_believed = self.hold.is_believed(self.estimator.is_closed());
         if is_believed {
             let begins = self.hold.begin(now, wait, self.probe_interval());
@@ -48,11 +50,6 @@ impl<U: Unit> Pace<U> {
             self.estimator.resume(now);
             self.refill(now);
         }
-    }
-
-    /// Records that the request of this send was rejected.
-    pub(in crate::paced) fn reject_probe(&mut self, now: Timestamp, granted: Grant) {
-        self.hold.reject(now, granted);
     }
 
     /// Records that a probe was taken. Of light requests, only one is the probe.

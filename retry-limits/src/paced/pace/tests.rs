@@ -138,8 +138,7 @@ fn the_rate_does_not_grow_in_a_hold() {
     let mut probed = searching();
     assert!(probed.hold(at(0), Duration::from_secs(60)));
     probed.refill(millis(1000));
-    let probe = send(&mut probed, ());
-    probed.reject_probe(millis(1100), probe);
+    send(&mut probed, ());
     probed.reject(millis(1100), Some(probed.rejections), true);
     probed.accept(millis(1200), 1);
     assert!(!probed.wait_for(1.0).is_zero(), "a late answer does not end the hold");
@@ -372,7 +371,7 @@ fn weights_ahead_are_added_up_as_far_as_a_waiter_can_wait() {
 #[test]
 fn what_was_used_beyond_a_weight_is_taken_from_what_is_saved_up() {
     let mut pace = imposed::<Weights>(100.0);
-    pace.accept_weight(millis(100_000), 1, Some(3));
+    pace.accept_weight(millis(100_000), None, 1, Some(3));
     assert_close(pace.sends, 3.0);
     assert_eq!(pace.answers.accepted, 1, "it is one request");
 }
@@ -383,10 +382,12 @@ fn an_accepted_probe_of_any_weight_ends_a_hold() {
     assert!(pace.hold(at(0), Duration::from_secs(60)));
     pace.refill(millis(1000));
     let probe = send(&mut pace, 1);
-    pace.accept_weight(millis(1100), 1, None);
+    pace.accept_weight(millis(1100), None, 1, None);
     assert!(pace.hold.is_on(millis(1100)), "the answer is a late one");
-    pace.accept_probe(millis(1100), probe);
-    assert!(!pace.hold.is_on(millis(1100)));
+    // What it used less than its weight is not available: it did not come in at the rate.
+    pace.accept_weight(millis(1100), Some(probe), 100, Some(1));
+    assert!(!pace.hold.is_active());
+    assert_close(pace.sends, 0.0);
 }
 
 // Rule L33.
@@ -394,11 +395,11 @@ fn an_accepted_probe_of_any_weight_ends_a_hold() {
 fn an_answer_from_before_a_hold_makes_no_send_available_in_it() {
     let mut pace = imposed::<Weights>(100.0);
     assert!(pace.hold(at(0), Duration::from_secs(60)));
-    pace.accept_weight(millis(500), 100, Some(1));
+    pace.accept_weight(millis(500), None, 100, Some(1));
     assert!(!is_available(&pace));
     pace.refill(millis(1000));
     // It used more than its weight.
-    pace.accept_weight(millis(1000), 1, Some(100));
+    pace.accept_weight(millis(1000), None, 1, Some(100));
     assert!(is_available(&pace));
 }
 

@@ -1,7 +1,6 @@
 //! What limiters learn from answers, by the rules.
 
 use super::super::Outcome;
-use super::super::rules::Hold;
 use super::{Life, Operation, Place};
 use crate::support::{Failed, millis};
 use retry_config::RetryMode;
@@ -24,16 +23,13 @@ impl Life {
         self.pace.rejected_in_a_row = 0;
     }
 
-    /// Returns the hold that is on, if this operation has a probe of it.
-    fn probed(&self, place: Place, name: u32, now: Duration) -> Option<&Hold> {
-        let is_probed = |hold: &&Hold| place.is_probe && hold.probes.contains(&name) && now < hold.until;
-        self.paced.hold.as_ref().filter(is_probed)
-    }
-
     /// An operation with a probe is accepted. That ends the hold, unless it is another one by now.
-    fn accept_probe(&mut self, place: Place, name: u32) {
+    fn accept_probe(&mut self, name: u32) {
         let now = self.paced.observe(self.clock.time());
-        if let Some(hold) = self.probed(place, name, now) {
+        if let Some(hold) = &self.paced.hold
+            && hold.probes.contains(&name)
+            && now < hold.until
+        {
             self.pace.was_too_long = hold.until.saturating_sub(now) > now.saturating_sub(hold.begun);
             self.paced.end_hold(now);
         }
@@ -102,23 +98,20 @@ impl Life {
                 self.pace.accepted += 1;
                 self.pace.accepted_in_all += 1;
                 if place.is_probe {
-                    self.accept_probe(place, name);
+                    self.accept_probe(name);
                 }
             }
             (_, None) => {}
-            (_, Some(delay)) => self.reject(place, name, delay),
+            (_, Some(delay)) => self.reject(place.granted, delay),
         }
     }
 
-    fn reject(&mut self, place: Place, name: u32, delay: Duration) {
+    fn reject(&mut self, sent_after: Option<u32>, delay: Duration) {
         let mut is_asked = false;
         let now = if self.paced.is_limiting {
             let now = self.paced.observe(self.clock.time());
             self.hand_over();
-            if self.probed(place, name, now).is_some() {
-                self.pace.was_too_long = false;
-            }
-            let is_evaluated = self.is_evaluated(place.granted).unwrap_or_else(|| {
+            let is_evaluated = self.is_evaluated(sent_after).unwrap_or_else(|| {
                 is_asked = true;
                 self.counts_rejection()
             });
@@ -134,7 +127,9 @@ impl Life {
         self.pace.was_rejected |= self.pace.rejected_in_a_row > 0;
         self.paced.rate = self.rate_of(RetryMode::Paced).unwrap();
         if delay > HOLDS_ALL && (self.pace.rejected_in_a_row >= 3 || !self.pace.was_too_long) {
+            self.paced.refill(now, self.paced.rate);
             self.paced.hold(now, delay);
+            self.pace.was_too_long = false;
         }
         if is_asked {
             self.paced.refill(now, self.paced.rate);
