@@ -42,7 +42,7 @@ impl Observer for Retries {
 
 static RETRIES: Retries = Retries(AtomicU32::new(0));
 
-type Answer = Result<String, StoreError>;
+type DownloadResult = Result<String, StoreError>;
 
 /// The number of a download.
 type Id = usize;
@@ -52,7 +52,7 @@ enum Event {
     /// Its operation may go on.
     Wake(Id),
     /// The server has answered this attempt of it.
-    Answer(Id, u32, Answer),
+    Answer(Id, u32, DownloadResult),
 }
 
 struct WakeDownload(Id, Sender<Event>);
@@ -70,7 +70,7 @@ struct Download {
     /// When the loop looks at it again: at the end of a wait, or of the time for an attempt.
     due: Option<Instant>,
     is_running: bool,
-    last: Option<Answer>,
+    last: Option<DownloadResult>,
 }
 
 impl Download {
@@ -82,7 +82,7 @@ impl Download {
     }
 
     /// Does what is due. Returns the outcome and the report once the download has ended.
-    fn step(&mut self, id: Id, queue: &Sender<Event>) -> Option<(Answer, Ended)> {
+    fn step(&mut self, id: Id, queue: &Sender<Event>) -> Option<(DownloadResult, Ended)> {
         if self.is_running && self.due.is_some_and(|due| due <= Instant::now()) {
             match self.operation.cut() {
                 Cut::Attempt(timed_out) => return self.settle(id, queue, Err(StoreError::TimedOut(timed_out))),
@@ -105,9 +105,9 @@ impl Download {
         None
     }
 
-    fn settle(&mut self, id: Id, queue: &Sender<Event>, answer: Answer) -> Option<(Answer, Ended)> {
+    fn settle(&mut self, id: Id, queue: &Sender<Event>, result: DownloadResult) -> Option<(DownloadResult, Ended)> {
         self.is_running = false;
-        let outcome = Outcome::new(answer);
+        let outcome = Outcome::new(result);
         let directive = self.operation.evaluate(&StandardRetryPolicy::new(), &outcome);
         match self.operation.settle(directive) {
             Settled::Done(ended) => Some((outcome.last(), ended)),
@@ -118,7 +118,7 @@ impl Download {
         }
     }
 
-    fn last(&mut self, ended: Ended) -> Option<(Answer, Ended)> {
+    fn last(&mut self, ended: Ended) -> Option<(DownloadResult, Ended)> {
         let timed_out = |timed_out| Some(Err(StoreError::TimedOut(timed_out)));
         ended.last_or(self.last.take(), timed_out).map(|outcome| (outcome, ended))
     }

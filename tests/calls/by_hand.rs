@@ -2,7 +2,7 @@
 //! the ends of the patient strategy.
 
 use crate::support::{Failed, Recorder, millis, secs};
-use retry_core::drive::{Cut, Next, Operation, Settled};
+use retry_core::drive::{Cut, Next, Operation, Outcome, Settled};
 use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use retry_core::policy::Usage;
 use retry_core::strategy::LimitedRetryStrategy;
@@ -275,14 +275,31 @@ fn a_weight_and_what_was_used_reach_the_limiter() {
     clock.advance(secs(1_000));
     // At any other time it changes nothing.
     let mut early = Operation::builder(&strategy, "ask").clock(&clock).weight(100).begin();
-    early.used(Usage::new(1));
+    let use_too_little = |operation: &mut Operation<_, _, _>| {
+        operation.used(Usage::new(1));
+        operation.evaluate(&Light, &Outcome::new(Ok(1)));
+    };
+    use_too_little(&mut early);
     while let Next::Wait(time) = early.next(idle()) {
         clock.advance(time);
     }
     early.sent();
     assert!(matches!(early.settle(RetryDirective::succeed()), Settled::Done(_)));
-    early.used(Usage::new(1));
+    use_too_little(&mut early);
     assert!(send(100, None) > secs(10), "nothing came back");
+}
+
+/// A policy that says of each outcome that it used nearly nothing.
+struct Light;
+
+impl RetryPolicy<Result<u32, Failed>> for Light {
+    fn evaluate(&self, _: &Result<u32, Failed>) -> RetryDirective {
+        RetryDirective::succeed()
+    }
+
+    fn usage(&self, _: &Result<u32, Failed>) -> Option<Usage> {
+        Some(Usage::new(1))
+    }
 }
 
 /// Keeps the names of events.

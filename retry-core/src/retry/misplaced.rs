@@ -2,13 +2,13 @@
 
 use super::{Blocking, Retry};
 use crate::support::misplaced::{
-    ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, StrategySettings, Timeout, misplaced,
+    ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, StrategySettings, TimeoutOfACall, misplaced,
 };
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     misplaced! { StrategySettings: backoff(base: A, cap: B) jitter(jitter: A) }
     misplaced! { NumberOfRetries: max_retries(retries: A) }
-    misplaced! { Timeout: timeout(timeout: A) }
+    misplaced! { TimeoutOfACall: timeout(timeout: A) }
     misplaced! { ClosureForTheEnd: on_end(on_end: A) }
 }
 

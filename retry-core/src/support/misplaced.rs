@@ -54,9 +54,9 @@ pub trait NumberOfRetries {}
 #[diagnostic::on_unimplemented(
     message = "`timeout` is called `attempt_timeout` or `max_time` here",
     label = "say whether this limits an attempt or the whole operation",
-    note = "write `.attempt_timeout(time)` for each attempt, or `.max_time(time)` for the whole operation"
+    note = "write `.attempt_timeout(time)` for each attempt, or `.max_time(time)` for the whole operation; a call that blocks has only `.max_time(time)`"
 )]
-pub trait Timeout {}
+pub trait TimeoutOfACall {}
 
 /// A trait for each setting of an operation. A message can't depend on the method, so each setting has its own, with its example.
 pub mod operation_setting {

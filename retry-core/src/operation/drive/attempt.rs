@@ -59,12 +59,19 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
 
     /// Returns the directive of the policy for an outcome, for [`settle`](Operation::settle). Reports what the attempt
     /// [used](Operation::used) of a limit on weights, warns about the first error that the policy does not know, and remembers whether
-    /// an attempt must not be carried out twice, for [`Ended::last_or`](super::Ended::last_or).
+    /// an attempt must not be carried out twice, for [`Ended::last_or`](super::Ended::last_or). Without an attempt, it only asks the policy.
     #[inline]
     pub fn evaluate<R>(&mut self, policy: &(impl RetryPolicy<R> + ?Sized), outcome: &Outcome<R>) -> RetryDirective {
         let Outcome(outcome) = outcome;
+        if !matches!(self.stage, Stage::Attempt { .. }) {
+            return explored::evaluated(
+                outcome,
+                |outcome| policy.evaluate(outcome),
+                |failure| policy.__no_answer(failure),
+            );
+        }
         let directive = self.surroundings.call().evaluate_only(&mut self.state, policy, outcome);
-        let is_first = matches!(self.stage, Stage::Attempt { .. }) && self.previous_failure.is_none();
+        let is_first = self.previous_failure.is_none();
         self.lacks_outcome = (is_first || self.lacks_outcome) && explored::value(outcome).is_none();
         directive
     }

@@ -335,9 +335,9 @@ impl<S: RetryStrategy, C: Clock, O: OptionalObserver> Operation<S, C, O> {
         }
     }
 
-    /// Settles the outcome of the attempt, which means what the directive says. The directive of [`evaluate`](Operation::evaluate) is the one
-    /// to use: with one that the policy makes by itself, the operation does not know whether the attempt must not be carried out twice, so
-    /// [`Ended::last_or`] returns an outcome that says nothing about an attempt that was cut.
+    /// Settles the outcome of the attempt, which means what the directive says. Use the directive of [`evaluate`](Operation::evaluate). If the
+    /// driver asks the policy itself, the operation does not know that an attempt must not be carried out twice. [`Ended::last_or`] may
+    /// then return an outcome from before an attempt that was cut.
     ///
     /// Without an attempt, nothing is settled. Then this returns [`Settled::Retry`], or how the operation ended.
     pub fn settle(&mut self, directive: RetryDirective) -> Settled {
