@@ -377,6 +377,73 @@ fn a_process_without_any_success_that_sees_timeouts_probes_once_soon_and_then_ra
     assert_jittered(line.probe(&mut line.joins()), secs(1), "after the success");
 }
 
+/// A timeout of an attempt that could take a second.
+fn timed_out() -> Failure {
+    Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(secs(1)))
+}
+
+// Rule U25.
+#[test]
+fn with_three_calls_that_wait_the_first_probe_of_a_new_process_follows_after_a_third_of_its_time() {
+    // Without a limit, an operation waits for 15 s.
+    for (left, wait) in [(None, 5), (Some(60), 5), (Some(9), 3), (Some(6), 2), (Some(2), 1)] {
+        let line = Line::cold(waits());
+        let failure = timed_out().with_remaining(left.map(secs));
+        let [mut first, _second] = [(); 2].map(|()| line.joins_after(&failure));
+        assert_eq!(line.wait(&mut first), secs(1), "two wait");
+        let _third = line.joins_after(&timed_out());
+        assert_eq!(line.probe(&mut first), secs(wait), "of {left:?}");
+    }
+    let unlimited = timed_out().with_attempt_bound(false);
+    let line = Line::cold(waits());
+    let [mut first, _second, _third] = [(); 3].map(|()| line.joins_after(&unlimited));
+    assert_eq!(line.wait(&mut first), secs(5), "without an end");
+}
+
+// Rules U13, U25.
+#[test]
+fn only_the_first_probe_of_a_new_process_depends_on_the_number_of_calls_that_wait() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins_after(&timed_out()));
+    assert_eq!(line.probe(&mut first), secs(5));
+    let _first = line.fails(first, &timed_out());
+    assert_jittered(line.probe(&mut second), secs(30), "the second probe");
+    line.succeed(second, 100);
+    assert_jittered(line.wait(&mut third) + millis(100), secs(1), "after a success");
+    // Failures that are no timeouts do not mean that the service is overloaded.
+    let line = Line::cold(waits());
+    let [mut first, _second, _third] = [(); 3].map(|()| line.joins());
+    assert_eq!(line.wait(&mut first), secs(1));
+}
+
+// Rule U13.
+#[test]
+fn a_success_just_before_the_timeout_does_not_end_the_rare_probes_of_a_new_process() {
+    for (latency, most) in [(751, 30), (750, 1)] {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        let [mut first, mut second] = [(); 2].map(|()| line.joins_after(&timed_out()));
+        line.probe(&mut first);
+        line.succeed(first, latency);
+        assert_jittered(line.wait(&mut second) + millis(latency), secs(most), "the next probe");
+    }
+}
+
+// Rules U13, U18.
+#[test]
+fn a_success_that_ends_the_rare_probes_wakes_the_next_probe() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins_after(&timed_out()));
+    line.probe(&mut first);
+    line.succeed(first, 800);
+    line.answers(800);
+    assert_eq!(line.sent([&mut second]), [true], "two halves of a credit");
+    let wakes = Arc::new(Wakes::default());
+    assert!(matches!(line.ask_with(&mut third, &wakes), Ready::After(wait) if wait > secs(10)));
+    line.succeed(second, 100);
+    assert_eq!(wakes.count(), 1);
+    assert_jittered(line.wait(&mut third) + millis(100), secs(1), "the next probe");
+}
+
 // Rules U11, U13.
 #[test]
 fn a_process_without_any_success_whose_requests_fail_at_once_probes_as_often_as_others() {

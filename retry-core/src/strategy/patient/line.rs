@@ -31,8 +31,19 @@ const MAX_PROBE_WAIT: Duration = Duration::from_secs(16);
 /// The least wait before a probe, in mean gaps between the first attempts of the process: all processes together send at most an
 /// eighth of their traffic as probes. With three, a thousand processes keep a server slow for twice as long.
 const GAPS_PER_PROBE: u32 = 8;
-/// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen timeouts and no success, after its first probe.
+/// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen timeouts and no timely success, after its
+/// first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
+/// The number of operations that wait from which on the first probe of such a process is sent later. If one call of a new process gets
+/// no answer, it may be that answer which was lost. If several get none, the service does not answer, and a probe after a second would
+/// come too early in most stalls. A second probe instead would be a twentieth more load where each process has 20 calls, and from a load
+/// of 85 % on, the queue of a stall of ten seconds would then never be worked off.
+const MANY_COLD: usize = 3;
+/// The part of its time to wait after which an operation is this first probe. The operations behind it need the rest to be sent one
+/// after another.
+const COLD_PROBE_PART: u32 = 3;
+/// The longest wait before this first probe: the part of the time that an operation without limits waits.
+const MAX_COLD_PROBE_WAIT: Duration = Duration::from_secs(5);
 /// The shortest gap of a rare caller, for which eight gaps are longer than an operation waits.
 const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
 /// The number of gaps for which a success shows that the service answers a rare caller. Its probes don't wait for eight gaps then:
@@ -241,7 +252,7 @@ impl Line {
         self.forget_peers(now);
         self.grants = Grants::Open;
         // Then the next probe may be due earlier.
-        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || self.latency.least().is_none() || self.is_rare();
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || !self.latency.has_timely() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         let is_fast = self.latency.succeeded(latency);
@@ -341,7 +352,7 @@ impl Line {
         let mut wait = left;
         let answer = self.latency.least().unwrap_or_default();
         if self.prober(|end| end.allows(now, answer)) == Some(index) {
-            let at = self.probe_at(now, cold_probe);
+            let at = self.probe_at(index, now, cold_probe);
             if now >= at {
                 let former = [waker, self.queue[index].waker.take()];
                 let wakers = self.remove(index);
@@ -358,15 +369,15 @@ impl Line {
         Answer { ready: Ready::After(wait), wakers: Vec::new(), former: [former, None] }
     }
 
-    /// Returns the time of the next probe.
-    fn probe_at(&self, now: Timestamp, cold_probe: bool) -> Timestamp {
+    /// Returns the time of the next probe, which is the operation at this index.
+    fn probe_at(&self, index: usize, now: Timestamp, cold_probe: bool) -> Timestamp {
         let gap = self.gap.unwrap_or_default();
         let since_success = self.last_success.map(|at| now.saturating_since(at));
         let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
-        let is_cold = self.latency.least().is_none() && (self.timeouts != Timeouts::None || !cold_probe);
+        let is_cold = !self.latency.has_timely() && (self.timeouts != Timeouts::None || !cold_probe);
         let wait = if is_cold {
-            if cold_probe && !self.has_probed { self.probe_wait } else { RARE_PROBE_WAIT }
+            if cold_probe && !self.has_probed { self.first_cold_wait(&self.queue[index]) } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
         } else if self.is_sequential && self.timeouts != Timeouts::Latest {
@@ -375,6 +386,15 @@ impl Line {
             self.probe_wait.max(self.usual_probe_wait())
         };
         self.last_send.saturating_add(wait.mul_f64(self.jitter))
+    }
+
+    /// Returns the wait before the first probe of a process that has seen timeouts and no timely success.
+    fn first_cold_wait(&self, prober: &Waiting) -> Duration {
+        if self.queue.len() < MANY_COLD {
+            return self.probe_wait;
+        }
+        let part = prober.end.until.since(prober.since) / COLD_PROBE_PART;
+        part.min(MAX_COLD_PROBE_WAIT).max(self.probe_wait)
     }
 
     fn position(&self, ticket: Ticket) -> Option<usize> {
