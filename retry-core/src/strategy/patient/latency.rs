@@ -14,9 +14,9 @@ const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
 /// of a service that is still slow would seem fast.
 const MAX_GROWTH: f64 = 1.5;
 
-/// The part of the timeout in which an answer shows that the service is not overloaded. While a server works off a queue, its answers
+/// The part of the timeout after which an answer shows that the service may be overloaded. While a server works off a queue, its answers
 /// begin to arrive just before the timeout. If one of them ended the rare probes of a new process, all such processes would probe each
-/// second, and keep the answers there: with 20 calls each and a load of 90 %, they lose half as many calls again.
+/// second, and keep the answers there: with 20 calls each and a load of 90 %, nine tenths of the calls are lost, and not four.
 const TIMELY_PART_OF_TIMEOUT: f64 = 0.75;
 
 /// What is known about the latencies of the service.
@@ -41,7 +41,9 @@ impl Latency {
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
         let least = self.least.map_or(latency, |least| least.min(latency));
         self.least = Some(least);
-        self.has_timely |= self.timeout.is_none_or(|timeout| latency <= timeout.mul_f64(TIMELY_PART_OF_TIMEOUT));
+        // A service that reports timeouts by itself may do so faster than it succeeds. That says nothing about successes.
+        let is_late = |timeout: Duration| latency > timeout.mul_f64(TIMELY_PART_OF_TIMEOUT) && latency <= timeout;
+        self.has_timely |= !self.timeout.is_some_and(is_late);
         latency <= self.fast(least)
     }
 
@@ -73,7 +75,7 @@ impl Latency {
         self.least.map(|least| self.fast(least))
     }
 
-    /// Returns whether an attempt has succeeded well within the timeout.
+    /// Returns whether an attempt has succeeded, and not just before the timeout.
     pub(super) const fn has_timely(&self) -> bool {
         self.has_timely
     }
