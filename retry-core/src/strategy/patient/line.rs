@@ -35,9 +35,9 @@ const GAPS_PER_PROBE: u32 = 8;
 /// first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
 /// The number of operations that wait from which on the first probe of such a process is sent later. If one call of a new process gets
-/// no answer, it may be that answer which was lost. If several get none, the service does not answer, and a probe after a second would
-/// come too early in most stalls. A second probe instead would be a twentieth more load where each process has 20 calls, and from a load
-/// of 85 % on, the queue of a stall of ten seconds would then never be worked off.
+/// no answer, it may be that answer which was lost. If several get none, the service does not answer, and a probe after a second comes
+/// too early in most stalls. A second probe would come at the right time, too, but new processes with 20 calls each and a load of 80 %
+/// then lose two thirds of their calls after a stall of ten seconds, instead of an eighth.
 const MANY_COLD: usize = 3;
 /// The part of its time to wait after which an operation is this first probe. The operations behind it need the rest to be sent one
 /// after another.
