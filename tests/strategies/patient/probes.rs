@@ -429,6 +429,48 @@ fn a_success_just_before_the_timeout_does_not_end_the_rare_probes_of_a_new_proce
     }
 }
 
+// Rule U13.
+#[test]
+fn a_success_is_judged_by_a_timeout_that_is_known_later() {
+    for (latency, most) in [(75, 2), (76, 30)] {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        let [first, sent] = [(); 2].map(|()| line.begin());
+        line.succeed(first, latency);
+        let mut second = line.fails(sent, &timed_out());
+        let mut third = line.joins_after(&timed_out());
+        line.probe(&mut second);
+        let _second = line.fails(second, &timed_out());
+        assert_jittered(line.probe(&mut third), secs(most), "the second probe");
+    }
+}
+
+// Rule U13.
+#[test]
+fn a_success_while_nobody_waits_ends_the_rare_probes_of_a_new_process() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut first = line.joins_after(&timed_out());
+    line.probe(&mut first);
+    line.succeed(first, 80);
+    // The line is empty.
+    line.succeed(line.begin(), 80);
+    let mut second = line.joins_after(&timed_out());
+    line.probe(&mut second);
+    let mut second = line.fails(second, &timed_out());
+    assert!(line.probe(&mut second) < secs(5), "it has seen a service that is slow, and not overloaded");
+}
+
+// Rules U18, U25.
+#[test]
+fn the_first_probe_wakes_when_it_is_one_of_two_that_wait() {
+    let line = Line::cold(waits());
+    let [mut first, _second, third] = [(); 3].map(|()| line.joins_after(&timed_out()));
+    let wakes = Arc::new(Wakes::default());
+    assert!(matches!(line.ask_with(&mut first, &wakes), Ready::After(wait) if wait > secs(2)));
+    line.strategy.release(third);
+    assert_eq!(wakes.count(), 1);
+    assert_eq!(line.wait(&mut first), secs(1));
+}
+
 // Rules U13, U18.
 #[test]
 fn a_success_that_ends_the_rare_probes_wakes_the_next_probe() {

@@ -27,13 +27,15 @@ pub(super) struct Latency {
     least: Option<Duration>,
     /// The least latency since the measurement began.
     measured: Option<Duration>,
-    /// Whether an answer was timely.
-    has_timely: bool,
+    /// The least latency of all successes, also those before a timeout was known.
+    fastest: Option<Duration>,
+    /// Whether the service has answered while no operation waited for it, after timeouts.
+    is_settled: bool,
 }
 
 impl Latency {
     pub(super) const fn new() -> Self {
-        Self { timeout: None, least: None, measured: None, has_timely: false }
+        Self { timeout: None, least: None, measured: None, fastest: None, is_settled: false }
     }
 
     /// Records the latency of a success. Returns whether it was fast.
@@ -41,9 +43,7 @@ impl Latency {
         self.measured = Some(self.measured.map_or(latency, |least| least.min(latency)));
         let least = self.least.map_or(latency, |least| least.min(latency));
         self.least = Some(least);
-        // A service that reports timeouts by itself may do so faster than it succeeds. That says nothing about successes.
-        let is_late = |timeout: Duration| latency > timeout.mul_f64(TIMELY_PART_OF_TIMEOUT) && latency <= timeout;
-        self.has_timely |= !self.timeout.is_some_and(is_late);
+        self.fastest = Some(self.fastest.map_or(latency, |fastest| fastest.min(latency)));
         latency <= self.fast(least)
     }
 
@@ -75,9 +75,19 @@ impl Latency {
         self.least.map(|least| self.fast(least))
     }
 
+    /// Records that the service has answered while no operation waited for it, after timeouts. So it is not overloaded, however late its
+    /// answers are.
+    pub(super) const fn settle(&mut self) {
+        self.is_settled = true;
+    }
+
     /// Returns whether an attempt has succeeded, and not just before the timeout.
-    pub(super) const fn has_timely(&self) -> bool {
-        self.has_timely
+    pub(super) fn had_timely_answer(&self) -> bool {
+        // A service that reports timeouts by itself may do so faster than it succeeds. That says nothing about successes.
+        let is_late = |latency: Duration| {
+            self.timeout.is_some_and(|timeout| latency > timeout.mul_f64(TIMELY_PART_OF_TIMEOUT) && latency <= timeout)
+        };
+        self.is_settled || self.fastest.is_some_and(|latency| !is_late(latency))
     }
 
     /// Returns the longest latency of a fast answer, with this least latency.

@@ -35,7 +35,7 @@ const GAPS_PER_PROBE: u32 = 8;
 /// first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
 /// The number of operations that wait from which on the first probe of such a process is sent later. If one call of a new process gets
-/// no answer, it may be that answer which was lost. If several get none, the service does not answer, and a probe after a second comes
+/// no answer, perhaps only its answer was lost. If several get none, the service does not answer, and a probe after a second comes
 /// too early in most stalls. A second probe would come at the right time, too, but new processes with 20 calls each and a load of 80 %
 /// then lose two thirds of their calls after a stall of ten seconds, instead of an eighth.
 const MANY_COLD: usize = 3;
@@ -252,10 +252,13 @@ impl Line {
         self.forget_peers(now);
         self.grants = Grants::Open;
         // Then the next probe may be due earlier.
-        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || !self.latency.has_timely() || self.is_rare();
+        let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || !self.latency.had_timely_answer() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
         let is_fast = self.latency.succeeded(latency);
+        if self.queue.is_empty() && self.timeouts != Timeouts::None {
+            self.latency.settle();
+        }
         if is_fast {
             // Timeouts show a server with too much to do, which single sends of many processes keep busy.
             let earned = if self.is_quiet(now) && self.timeouts != Timeouts::Latest { SEND } else { CREDIT };
@@ -375,7 +378,7 @@ impl Line {
         let since_success = self.last_success.map(|at| now.saturating_since(at));
         let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
         // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
-        let is_cold = !self.latency.has_timely() && (self.timeouts != Timeouts::None || !cold_probe);
+        let is_cold = !self.latency.had_timely_answer() && (self.timeouts != Timeouts::None || !cold_probe);
         let wait = if is_cold {
             if cold_probe && !self.has_probed { self.first_cold_wait(&self.queue[index]) } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
@@ -407,11 +410,13 @@ impl Line {
         places.find(|index| has_time(self.queue[*index].end))
     }
 
-    /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
+    /// Removes an operation, and returns the waker of the operation that probes next, if it is another one or its time is an earlier one
+    /// now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
         let was = self.prober(|_| true);
         self.take(index);
-        let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
+        let changes = was == Some(index) || self.queue.len() + 1 == MANY_COLD;
+        let wakers = if changes { self.next_prober().into_iter().collect() } else { Vec::new() };
         self.rest();
         wakers
     }
