@@ -300,7 +300,7 @@ impl<U: Unit> Pacer<U> {
                 self.refute_own();
             }
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
-            if let Some(probe) = operation.granted.filter(|granted| granted.is_probe()) {
+            if let Some(probe) = operation.probe() {
                 self.accept_probe(clock, probe);
             }
         } else {
@@ -326,7 +326,7 @@ impl<U: Unit> Pacer<U> {
         self.meet_unlimited(&mut queue, now, weight);
         if self.is_pacing() {
             let (pace, now) = queue_from(&mut queue, now).limit_at(now);
-            pace.accept_weight(now, operation.granted, weight, used);
+            pace.accept_weight(now, operation.probe(), weight, used);
         } else {
             self.counters.add(now);
         }

@@ -33,7 +33,7 @@ impl Grant {
         Self(self.0 | u32::from(hold.get()) << u16::BITS)
     }
 
-    /// Returns whether the send is the probe of a hold.
+    /// Returns whether the send is the probe of a hold, which can be over.
     #[inline]
     pub(super) const fn is_probe(self) -> bool {
         self.0.get() >> u16::BITS > 0
@@ -46,7 +46,7 @@ impl Grant {
 
     /// Returns the number of the last rejection that was known.
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    pub(super) const fn sent_after(self) -> Option<NonZeroU16> {
+    const fn sent_after(self) -> Option<NonZeroU16> {
         NonZeroU16::new(self.0.get() as u16)
     }
 }
@@ -59,6 +59,12 @@ impl<U: Unit> PacedPlace<U> {
 
     pub(super) fn weight(&self) -> U::Weight {
         U::weight(self.held)
+    }
+
+    /// Returns the granted send if it is the probe of a hold.
+    #[inline]
+    pub(super) fn probe(&self) -> Option<Grant> {
+        self.granted.filter(|granted| granted.is_probe())
     }
 
     /// Returns the number of the last rejection that was known when the send was granted.

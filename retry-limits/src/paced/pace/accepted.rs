@@ -30,11 +30,12 @@ impl<U: Unit> Pace<U> {
     }
 
     /// Counts an accepted request of this weight, which used so much of the limit. What it used beyond its weight is owed by
-    /// the next ones. In a hold, it makes no send available, and takes no probe. Nor does a probe, which did not come in at the rate.
+    /// the next ones. In a hold, it makes no send available, and takes no probe. The answer to
+    /// the hold's probe makes none available either, because that send did not come in at the rate.
     pub(in crate::paced) fn accept_weight(
         &mut self,
         now: Timestamp,
-        granted: Option<Grant>,
+        probe: Option<Grant>,
         weight: U::Weight,
         used: Option<u32>,
     ) {
@@ -44,8 +45,8 @@ impl<U: Unit> Pace<U> {
         if !self.hold.is_active() {
             self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
         }
-        if let Some(granted) = granted {
-            self.accept_probe(now, granted);
+        if let Some(probe) = probe {
+            self.accept_probe(now, probe);
         }
         let sends = self.scale.accepted(used);
         self.learn(now, sends, 1);

@@ -43,10 +43,10 @@ impl<U: Unit> Pace<U> {
         self.filled = self.filled.max(self.hold.until().min(now));
     }
 
-    /// Records that the request of this send was accepted. A probe ends its hold.
+    /// Records that this probe was accepted. If its hold is on, that ends it.
     #[cold]
-    pub(in crate::paced) fn accept_probe(&mut self, now: Timestamp, granted: Grant) {
-        if self.hold.accept(now, granted) {
+    pub(in crate::paced) fn accept_probe(&mut self, now: Timestamp, probe: Grant) {
+        if self.hold.accept(now, probe) {
             self.estimator.resume(now);
             self.refill(now);
         }
