@@ -58,46 +58,44 @@ fn a_function() {
         &expect![[r#"
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < Object, StoreError >
-                );
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
+                if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation).await;
+                }
                 loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    let mut __last = {
+                        let __outcome = __retry::place(&__operation)
+                            .run(async {
+                                if false {
+                                    return __retry::unreached::<Result<Object, StoreError>>();
+                                }
+                                client.send(key).await
+                            })
+                            .await;
+                        if __retry::settle(
+                            __retry::call(&__RETRIED, &STORE),
+                            __retry::evaluate(&__outcome),
                             &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let __outcome = ::retry_core::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
-                            }
-                            client.send(key).await
-                        })
-                        .await;
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::retry_core::__private::evaluate(&__outcome),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
-                        return __outcome;
+                            &__outcome,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::kept(__retry::call(&__RETRIED, &STORE), &mut __operation, __outcome)
+                    };
+                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
+                            .await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -125,66 +123,76 @@ fn a_method_with_all_options() {
                 mut body: Vec<u8>,
                 mut tries: u32,
             ) -> io::Result<impl Sized> {
-                my::retry::__private::function_name!(__RETRYABLE_NAME = "put");
-                let mut __operation = my::retry::__private::begin(
-                    my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                );
-                let mut __last = my::retry::__private::last(
-                    &__operation,
-                    my::retry::__private::NO_TEXT,
-                );
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
-                            my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = my::retry::__private::unrecovered(
-                        my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let __outcome = my::retry::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                let _ = &mut body;
-                                let _ = &mut tries;
-                                return my::retry::__private::unreached::<io::Result<_>>();
-                            }
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let key = &mut *key;
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let mut body = ::core::clone::Clone::clone(&body);
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let mut tries = my::retry::__private::anew(&tries);
-                            tries += 1;
-                            self.send(key, body, tries).await
-                        })
+                use my::retry::__private as __retry;
+                __retry::function_name!(__RETRIED = "put");
+                let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &self.retry));
+                if !__retry::is_due(__retry::call_with(&__RETRIED, &self.retry), &mut __operation) {
+                    __retry::until_due(__retry::call_with(&__RETRIED, &self.retry), &mut __operation)
                         .await;
-                    if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
-                        my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                        my::retry::__private::evaluate_idempotent(&__outcome, false),
+                }
+                loop {
+                    let mut __last = {
+                        let __outcome = __retry::place(&__operation)
+                            .run(async {
+                                if false {
+                                    let _ = &mut body;
+                                    let _ = &mut tries;
+                                    return __retry::unreached::<io::Result<_>>();
+                                }
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let key = &mut *key;
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let mut body = ::core::clone::Clone::clone(&body);
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let mut tries = __retry::anew(&tries);
+                                tries += 1;
+                                self.send(key, body, tries).await
+                            })
+                            .await;
+                        if __retry::settle(
+                            __retry::call_with(&__RETRIED, &self.retry),
+                            __retry::evaluate_idempotent(&__outcome, false),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::NO_TEXT,
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::kept(
+                            __retry::call_with(&__RETRIED, &self.retry),
+                            &mut __operation,
+                            __outcome,
+                        )
+                    };
+                    if !__retry::is_due(
+                        __retry::call_with(&__RETRIED, &self.retry),
                         &mut __operation,
-                        &mut __last,
-                        __outcome,
                     ) {
-                        return __outcome;
+                        __retry::until_due(
+                                __retry::call_with(&__RETRIED, &self.retry),
+                                &mut __operation,
+                            )
+                            .await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call_with(&__RETRIED, &self.retry),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::NO_TEXT,
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -203,47 +211,64 @@ fn a_function_with_a_strategy_of_its_own() {
         },
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
+                use ::retry_core::__private as __retry;
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "ping");
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
+                __retry::function_name!(__RETRIED = "ping");
+                let mut __operation = __retry::begin(
+                    __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                 );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < (), StoreError >
-                );
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
+                if !__retry::is_due(
+                    __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                    &mut __operation,
+                ) {
+                    __retry::until_due(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                             &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let __outcome = ::retry_core::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<(), StoreError>,
-                                >();
-                            }
-                            Ok(())
-                        })
+                        )
                         .await;
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                        ::retry_core::__private::evaluate(&__outcome),
+                }
+                loop {
+                    let mut __last = {
+                        let __outcome = __retry::place(&__operation)
+                            .run(async {
+                                if false {
+                                    return __retry::unreached::<Result<(), StoreError>>();
+                                }
+                                Ok(())
+                            })
+                            .await;
+                        if __retry::settle(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            __retry::evaluate(&__outcome),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::text_of!(Result < (), StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::kept(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            &mut __operation,
+                            __outcome,
+                        )
+                    };
+                    if !__retry::is_due(
+                        __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                         &mut __operation,
-                        &mut __last,
-                        __outcome,
                     ) {
-                        return __outcome;
+                        __retry::until_due(
+                                __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                                &mut __operation,
+                            )
+                            .await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < (), StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -262,47 +287,56 @@ fn a_strategy_from_a_call() {
         },
         &expect![[r#"
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
-                let __strategy = ::retry_core::__private::shared(pool.strategy());
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "ping");
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < (), StoreError >
-                );
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let __outcome = ::retry_core::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<(), StoreError>,
-                                >();
-                            }
-                            Ok(())
-                        })
+                use ::retry_core::__private as __retry;
+                let __strategy = __retry::shared(pool.strategy());
+                __retry::function_name!(__RETRIED = "ping");
+                let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &__strategy));
+                if !__retry::is_due(__retry::call_with(&__RETRIED, &__strategy), &mut __operation) {
+                    __retry::until_due(__retry::call_with(&__RETRIED, &__strategy), &mut __operation)
                         .await;
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                        ::retry_core::__private::evaluate(&__outcome),
+                }
+                loop {
+                    let mut __last = {
+                        let __outcome = __retry::place(&__operation)
+                            .run(async {
+                                if false {
+                                    return __retry::unreached::<Result<(), StoreError>>();
+                                }
+                                Ok(())
+                            })
+                            .await;
+                        if __retry::settle(
+                            __retry::call_with(&__RETRIED, &__strategy),
+                            __retry::evaluate(&__outcome),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::text_of!(Result < (), StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::kept(
+                            __retry::call_with(&__RETRIED, &__strategy),
+                            &mut __operation,
+                            __outcome,
+                        )
+                    };
+                    if !__retry::is_due(
+                        __retry::call_with(&__RETRIED, &__strategy),
                         &mut __operation,
-                        &mut __last,
-                        __outcome,
                     ) {
-                        return __outcome;
+                        __retry::until_due(
+                                __retry::call_with(&__RETRIED, &__strategy),
+                                &mut __operation,
+                            )
+                            .await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call_with(&__RETRIED, &__strategy),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < (), StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -329,94 +363,121 @@ fn limits_an_observer_and_a_context() {
         },
         &expect![[r#"
             async fn get(&self) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                    ::retry_core::__private::attempt_timeout(
-                        ::retry_core::__private::max_time(
-                            ::retry_core::__private::limited(),
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE)
+                        .with_observer(__retry::static_observer(&METRICS)),
+                    __retry::attempt_timeout(
+                        __retry::max_time(
+                            __retry::limited(),
                             ::core::time::Duration::new(30u64, 0u32),
                         ),
                         self.timeout,
                     ),
                 );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
-                let mut __context = ::retry_core::__private::context(&__operation);
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .with_observer(::retry_core::__private::static_observer(&METRICS)),
+                let mut __context = __retry::context(&__operation);
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, StoreError >),
+                };
+                if !__retry::is_due(
+                    __retry::call(&__RETRIED, &STORE)
+                        .with_observer(__retry::static_observer(&METRICS)),
+                    &mut __operation,
+                ) {
+                    __retry::until_due(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                        &mut __operation,
-                    );
-                    let context = ::retry_core::__private::attempt_context(&__context, &__operation);
-                    let __outcome = {
-                        let __attempted = ::retry_core::__private::attempt(
-                                __deadline,
-                                ::core::pin::pin!(__sleep),
-                                ::core::pin::pin!(
-                                    ::retry_core::__private::place(& __operation).run(async { if
-                                    false { return ::retry_core::__private::unreached:: < Result <
-                                    Object, StoreError > > (); } self.send(context.attempt()). await
-                                    })
-                                ),
-                            )
-                            .await;
-                        match __attempted {
-                            ::core::result::Result::Ok(__outcome) => __outcome,
-                            ::core::result::Result::Err(__cut) => {
-                                match ::retry_core::__private::cut(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                        .with_observer(
-                                            ::retry_core::__private::static_observer(&METRICS),
-                                        ),
-                                    &mut __operation,
-                                    __cut,
-                                    &mut __last,
-                                    ::retry_core::__private::out_of_time,
-                                ) {
-                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                        )
+                        .await;
+                }
+                loop {
+                    {
+                        let (__deadline, __sleep) = __retry::deadline(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            &mut __operation,
+                        );
+                        let context = __retry::attempt_context(&__context, &__operation);
+                        let __outcome = {
+                            let __attempted = __retry::attempt(
+                                    __deadline,
+                                    ::core::pin::pin!(__sleep),
+                                    ::core::pin::pin!(
+                                        __retry::place(& __operation).run(async { if false { return
+                                        __retry::unreached:: < Result < Object, StoreError > > (); }
+                                        self.send(context.attempt()). await })
+                                    ),
+                                )
+                                .await;
+                            match __attempted {
+                                ::core::result::Result::Ok(__outcome) => __outcome,
+                                ::core::result::Result::Err(__cut) => {
+                                    match __retry::cut(
+                                        __retry::call(&__RETRIED, &STORE)
+                                            .with_observer(__retry::static_observer(&METRICS)),
+                                        &mut __operation,
+                                        __cut,
+                                        &mut __last,
+                                        __retry::out_of_time,
+                                    ) {
+                                        ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                        ::core::ops::ControlFlow::Break(__outcome) => {
+                                            return __outcome;
+                                        }
+                                    }
                                 }
                             }
-                        }
-                    };
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                        __context
-                            .remember(
-                                ::retry_core::__private::evaluate_by(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                        .with_observer(
-                                            ::retry_core::__private::static_observer(&METRICS),
-                                        ),
-                                    &mut __operation,
-                                    &__outcome,
-                                    |outcome| evaluate(outcome),
+                        };
+                        if __retry::settle(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            __context
+                                .remember(
+                                    __retry::evaluate_by(
+                                        __retry::call(&__RETRIED, &STORE)
+                                            .with_observer(__retry::static_observer(&METRICS)),
+                                        &mut __operation,
+                                        &__outcome,
+                                        |outcome| evaluate(outcome),
+                                    ),
                                 ),
-                            ),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::keep(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            &mut __operation,
+                            &mut __last,
+                            __outcome,
+                        );
+                    }
+                    if !__retry::is_due(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_observer(__retry::static_observer(&METRICS)),
                         &mut __operation,
-                        &mut __last,
-                        __outcome,
                     ) {
-                        return __outcome;
+                        __retry::until_due(
+                                __retry::call(&__RETRIED, &STORE)
+                                    .with_observer(__retry::static_observer(&METRICS)),
+                                &mut __operation,
+                            )
+                            .await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -435,61 +496,51 @@ fn a_weight_and_what_was_used() {
         },
         &expect![[r#"
             async fn complete(prompt: &Prompt) -> Result<Text, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "complete");
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "complete");
                 let __weight: u32 = prompt.tokens();
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < Text, StoreError >
-                );
-                ::retry_core::__private::weigh(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                    &mut __operation,
-                    __weight,
-                );
+                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &LLM));
+                __retry::weigh(__retry::call(&__RETRIED, &LLM), &mut __operation, __weight);
+                if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                    __retry::until_due(__retry::call(&__RETRIED, &LLM), &mut __operation).await;
+                }
                 loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let __outcome = ::retry_core::__private::place(&__operation)
-                        .run(async {
-                            if false {
-                                return ::retry_core::__private::unreached::<
-                                    Result<Text, StoreError>,
-                                >();
-                            }
-                            complete_once(prompt).await
-                        })
-                        .await;
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                        ::retry_core::__private::used_by(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
-                            ::retry_core::__private::evaluate(&__outcome),
+                    let mut __last = {
+                        let __outcome = __retry::place(&__operation)
+                            .run(async {
+                                if false {
+                                    return __retry::unreached::<Result<Text, StoreError>>();
+                                }
+                                complete_once(prompt).await
+                            })
+                            .await;
+                        if __retry::settle(
+                            __retry::call(&__RETRIED, &LLM),
+                            __retry::used_by(
+                                __retry::call(&__RETRIED, &LLM),
+                                __retry::evaluate(&__outcome),
+                                &mut __operation,
+                                &__outcome,
+                                |__outcome| __retry::used(__outcome, |outcome| tokens(outcome)),
+                            ),
                             &mut __operation,
                             &__outcome,
-                            |__outcome| ::retry_core::__private::used(
-                                __outcome,
-                                |outcome| tokens(outcome),
-                            ),
-                        ),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
-                        return __outcome;
+                            __retry::text_of!(Result < Text, StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
+                        }
+                        __retry::kept(__retry::call(&__RETRIED, &LLM), &mut __operation, __outcome)
+                    };
+                    if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                        __retry::until_due(__retry::call(&__RETRIED, &LLM), &mut __operation).await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__RETRIED, &LLM),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < Text, StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -508,62 +559,61 @@ fn a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(&mut self) -> Result<impl Display, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
                 let __blocking_timer = self.clock();
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .with_blocking_timer(
-                            ::retry_core::__private::blocking_timer(&__blocking_timer),
-                        ),
-                    ::retry_core::__private::max_time(
-                        ::retry_core::__private::limited(),
-                        ::core::time::Duration::new(30u64, 0u32),
-                    ),
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE)
+                        .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
+                    __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
-                let mut __last = ::core::option::Option::None;
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::NO_TEXT,
+                };
                 loop {
-                    if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_blocking_timer(
-                                ::retry_core::__private::blocking_timer(&__blocking_timer),
-                            ),
+                    if let ::core::option::Option::Some(__cut) = __retry::block(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                     ) {
-                        return ::retry_core::__private::over(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .with_blocking_timer(
-                                    ::retry_core::__private::blocking_timer(&__blocking_timer),
-                                ),
+                        return __retry::over(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                             &mut __operation,
                             __cut,
                             &mut __last,
-                            ::retry_core::__private::out_of_time,
+                            __retry::out_of_time,
                         );
                     }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_blocking_timer(
-                                ::retry_core::__private::blocking_timer(&__blocking_timer),
-                            ),
+                    if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
+                        __retry::NO_TEXT,
                     ) {
                         return __outcome;
                     }
-                    let __outcome = ::retry_core::__private::place(&__operation)
+                    let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<_, StoreError> { self.send() });
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_blocking_timer(
-                                ::retry_core::__private::blocking_timer(&__blocking_timer),
-                            ),
-                        ::retry_core::__private::evaluate(&__outcome),
+                    if __retry::settle(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
+                        __retry::evaluate(&__outcome),
+                        &mut __operation,
+                        &__outcome,
+                        __retry::NO_TEXT,
+                    ) {
+                        return __retry::final_outcome!(__outcome);
+                    }
+                    __retry::keep(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
                         __outcome,
-                    ) {
-                        return __outcome;
-                    }
+                    );
                 }
             }
         "#]],
@@ -581,59 +631,57 @@ fn a_function_for_failures_with_limits() {
         ),
         &expect![[r#"
             async fn get(client: &Client) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::max_time(::retry_core::__private::limited(), LIMIT),
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE),
+                    __retry::max_time(__retry::limited(), LIMIT),
                 );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
-                let __beginning = ::retry_core::__private::beginning(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                let __beginning = __retry::beginning(
+                    __retry::call(&__RETRIED, &STORE),
                     &__operation,
                 );
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, StoreError >),
+                };
                 loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
+                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
+                            .await;
                     }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    let (__deadline, __sleep) = __retry::deadline(
+                        __retry::call(&__RETRIED, &STORE),
                         &mut __operation,
                     );
                     let mut __is_over = false;
-                    let __outcome = if ::retry_core::__private::is_unrecovered(
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                        let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;
                             __outcome
                         }
                     } else {
                         {
-                            let __attempted = ::retry_core::__private::attempt(
+                            let __attempted = __retry::attempt(
                                     __deadline,
                                     ::core::pin::pin!(__sleep),
                                     ::core::pin::pin!(
-                                        ::retry_core::__private::place(& __operation).run(async { if
-                                        false { return ::retry_core::__private::unreached:: < Result
-                                        < Object, StoreError > > (); } client.send(). await })
+                                        __retry::place(& __operation).run(async { if false { return
+                                        __retry::unreached:: < Result < Object, StoreError > > (); }
+                                        client.send(). await })
                                     ),
                                 )
                                 .await;
                             match __attempted {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
-                                    match ::retry_core::__private::cut_unsettled(
-                                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    match __retry::cut_unsettled(
+                                        __retry::call(&__RETRIED, &STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
-                                        ::retry_core::__private::out_of_time,
+                                        __retry::out_of_time,
                                     ) {
                                         ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
                                         ::core::ops::ControlFlow::Break(__outcome) => {
@@ -645,25 +693,23 @@ fn a_function_for_failures_with_limits() {
                             }
                         }
                     };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
+                        __retry::call(&__RETRIED, &STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(
-                                ::retry_core::__private::evaluate(&__outcome),
-                            )
+                            ::core::option::Option::Some(__retry::evaluate(&__outcome))
                         },
                         &mut __operation,
                         &mut __last,
                         __outcome,
                         __beginning,
-                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                        |__outcome, __event| __retry::tell_failure(
                             &*__outcome,
-                            |__error| ::retry_core::__private::on_retry(__error, __event, log),
+                            |__error| __retry::on_retry(__error, __event, log),
                         ),
                     ) {
-                        return ::retry_core::__private::outcome(__end);
+                        return __retry::outcome(__end);
                     }
                 }
             }
@@ -685,67 +731,52 @@ fn a_closure_for_the_end() {
                 client: &Client,
                 ended: &mut Option<RetryError>,
             ) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let __started = ::retry_core::__private::started(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                );
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < Object, StoreError >
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let __started = __retry::started(__retry::call(&__RETRIED, &STORE));
+                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
+                let mut __last = __retry::last(
+                    &__operation,
+                    __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                        ) else { break };
-                        __wait.await;
+                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
+                            .await;
                     }
                     let mut __is_over = false;
-                    let __outcome = if ::retry_core::__private::is_unrecovered(
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                        let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;
                             __outcome
                         }
                     } else {
-                        ::retry_core::__private::place(&__operation)
+                        __retry::place(&__operation)
                             .run(async {
                                 if false {
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
+                                    return __retry::unreached::<Result<Object, StoreError>>();
                                 }
                                 client.send().await
                             })
                             .await
                     };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    if let ::core::option::Option::Some(__end) = __retry::settle_to_end(
+                        __retry::call(&__RETRIED, &STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(
-                                ::retry_core::__private::evaluate(&__outcome),
-                            )
+                            ::core::option::Option::Some(__retry::evaluate(&__outcome))
                         },
                         &mut __operation,
                         &mut __last,
                         __outcome,
                     ) {
-                        return ::retry_core::__private::tell_end(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        return __retry::tell_end(
+                            __retry::call(&__RETRIED, &STORE),
                             __end,
                             __started,
-                            |__report| ::retry_core::__private::on_end(
-                                __report,
-                                |report| *ended = report.reason,
-                            ),
+                            |__report| __retry::on_end(__report, |report| *ended = report.reason),
                         );
                     }
                 }
@@ -765,27 +796,28 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(deadline: Instant, mut failures: Vec<StoreError>) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                    ::retry_core::__private::until(::retry_core::__private::limited(), deadline),
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE).blocking(),
+                    __retry::until(__retry::limited(), deadline),
                 );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
-                let __beginning = ::retry_core::__private::beginning(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                let __beginning = __retry::beginning(
+                    __retry::call(&__RETRIED, &STORE).blocking(),
                     &__operation,
                 );
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, StoreError >),
+                };
                 loop {
-                    let __cut = ::retry_core::__private::block(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    let __cut = __retry::block(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
                         &mut __operation,
                     );
                     let mut __is_over = false;
-                    let __outcome = if ::retry_core::__private::is_unrecovered(
-                        &__operation,
-                        &mut __last,
-                    ) {
-                        let __outcome = ::retry_core::__private::last_outcome(&mut __last);
+                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                        let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;
                             __outcome
@@ -793,13 +825,12 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                     } else {
                         match __cut {
                             ::core::option::Option::Some(__cut) => {
-                                match ::retry_core::__private::cut_unsettled(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                        .blocking(),
+                                match __retry::cut_unsettled(
+                                    __retry::call(&__RETRIED, &STORE).blocking(),
                                     &mut __operation,
                                     __cut,
                                     &mut __last,
-                                    ::retry_core::__private::out_of_time,
+                                    __retry::out_of_time,
                                 ) {
                                     ::core::ops::ControlFlow::Continue(__outcome)
                                     | ::core::ops::ControlFlow::Break(__outcome) => {
@@ -809,34 +840,32 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                                 }
                             }
                             ::core::option::Option::None => {
-                                ::retry_core::__private::place(&__operation)
+                                __retry::place(&__operation)
                                     .run_blocking(|| -> Result<Object, StoreError> { send() })
                             }
                         }
                     };
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
-                            ::core::option::Option::Some(
-                                ::retry_core::__private::evaluate(&__outcome),
-                            )
+                            ::core::option::Option::Some(__retry::evaluate(&__outcome))
                         },
                         &mut __operation,
                         &mut __last,
                         __outcome,
                         __beginning,
-                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                        |__outcome, __event| __retry::tell_failure(
                             &*__outcome,
-                            |__error| ::retry_core::__private::on_retry(
+                            |__error| __retry::on_retry(
                                 __error,
                                 __event,
                                 |error, _| failures.push(error.clone()),
                             ),
                         ),
                     ) {
-                        return ::retry_core::__private::outcome(__end);
+                        return __retry::outcome(__end);
                     }
                 }
             }
@@ -872,57 +901,74 @@ fn a_method_that_async_trait_has_changed() {
                 Box::pin(async move {
                     let __self = self;
                     let mut key = key;
-                    ::retry_core::__private::function_name!(__RETRYABLE_NAME = "put");
-                    let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
+                    use ::retry_core::__private as __retry;
+                    __retry::function_name!(__RETRIED = "put");
+                    let mut __operation = __retry::begin(
+                        __retry::call_with(&__RETRIED, &__self.retry),
                     );
-                    let mut __last = ::retry_core::__private::last_of!(
-                        & __operation, Result < (), StoreError >
-                    );
-                    loop {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
+                    if !__retry::is_due(
+                        __retry::call_with(&__RETRIED, &__self.retry),
+                        &mut __operation,
+                    ) {
+                        __retry::until_due(
+                                __retry::call_with(&__RETRIED, &__self.retry),
                                 &mut __operation,
-                            ) else { break };
-                            __wait.await;
-                        }
-                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
-                            &mut __operation,
-                            &mut __last,
-                        ) {
-                            return __outcome;
-                        }
-                        let __outcome = ::retry_core::__private::place(&__operation)
-                            .run(async {
-                                if false {
-                                    let _ = &mut key;
-                                    return ::retry_core::__private::unreached::<
-                                        Result<(), StoreError>,
-                                    >();
-                                }
-                                #[allow(
-                                    clippy::shadow_reuse,
-                                    clippy::shadow_same,
-                                    reason = "the body knows the argument by its name"
-                                )]
-                                let mut __self = &mut *__self;
-                                if let Some(__ret) = None::<Result<(), StoreError>> {
-                                    return __ret;
-                                }
-                                let __ret: Result<(), StoreError> = { __self.send(&key).await };
-                                __ret
-                            })
+                            )
                             .await;
-                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
-                            ::retry_core::__private::evaluate(&__outcome),
+                    }
+                    loop {
+                        let mut __last = {
+                            let __outcome = __retry::place(&__operation)
+                                .run(async {
+                                    if false {
+                                        let _ = &mut key;
+                                        return __retry::unreached::<Result<(), StoreError>>();
+                                    }
+                                    #[allow(
+                                        clippy::shadow_reuse,
+                                        clippy::shadow_same,
+                                        reason = "the body knows the argument by its name"
+                                    )]
+                                    let mut __self = &mut *__self;
+                                    if let Some(__ret) = None::<Result<(), StoreError>> {
+                                        return __ret;
+                                    }
+                                    let __ret: Result<(), StoreError> = { __self.send(&key).await };
+                                    __ret
+                                })
+                                .await;
+                            if __retry::settle(
+                                __retry::call_with(&__RETRIED, &__self.retry),
+                                __retry::evaluate(&__outcome),
+                                &mut __operation,
+                                &__outcome,
+                                __retry::text_of!(Result < (), StoreError >),
+                            ) {
+                                return __retry::final_outcome!(__outcome);
+                            }
+                            __retry::kept(
+                                __retry::call_with(&__RETRIED, &__self.retry),
+                                &mut __operation,
+                                __outcome,
+                            )
+                        };
+                        if !__retry::is_due(
+                            __retry::call_with(&__RETRIED, &__self.retry),
                             &mut __operation,
-                            &mut __last,
-                            __outcome,
                         ) {
-                            return __outcome;
+                            __retry::until_due(
+                                    __retry::call_with(&__RETRIED, &__self.retry),
+                                    &mut __operation,
+                                )
+                                .await;
+                            if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                                __retry::call_with(&__RETRIED, &__self.retry),
+                                &mut __operation,
+                                &mut __last,
+                                __retry::text_of!(Result < (), StoreError >),
+                            ) {
+                                return __outcome;
+                            }
                         }
                     }
                 })
@@ -946,47 +992,50 @@ fn a_function_that_names_its_block() {
             fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
                 let span = info_span!("get");
                 let future = async move {
-                    ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                    let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    );
-                    let mut __last = ::retry_core::__private::last_of!(
-                        & __operation, Result < Object, StoreError >
-                    );
-                    loop {
-                        loop {
-                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &mut __operation,
-                            ) else { break };
-                            __wait.await;
-                        }
-                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                            &mut __last,
-                        ) {
-                            return __outcome;
-                        }
-                        let __outcome = ::retry_core::__private::place(&__operation)
-                            .run(async {
-                                if false {
-                                    let _ = &mut key;
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
-                                }
-                                send(&key).await
-                            })
+                    use ::retry_core::__private as __retry;
+                    __retry::function_name!(__RETRIED = "get");
+                    let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
+                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
                             .await;
-                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            ::retry_core::__private::evaluate(&__outcome),
-                            &mut __operation,
-                            &mut __last,
-                            __outcome,
-                        ) {
-                            return __outcome;
+                    }
+                    loop {
+                        let mut __last = {
+                            let __outcome = __retry::place(&__operation)
+                                .run(async {
+                                    if false {
+                                        let _ = &mut key;
+                                        return __retry::unreached::<Result<Object, StoreError>>();
+                                    }
+                                    send(&key).await
+                                })
+                                .await;
+                            if __retry::settle(
+                                __retry::call(&__RETRIED, &STORE),
+                                __retry::evaluate(&__outcome),
+                                &mut __operation,
+                                &__outcome,
+                                __retry::text_of!(Result < Object, StoreError >),
+                            ) {
+                                return __retry::final_outcome!(__outcome);
+                            }
+                            __retry::kept(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                                __outcome,
+                            )
+                        };
+                        if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                            __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
+                                .await;
+                            if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                                &mut __last,
+                                __retry::text_of!(Result < Object, StoreError >),
+                            ) {
+                                return __outcome;
+                            }
                         }
                     }
                 };
@@ -1019,71 +1068,69 @@ fn a_hedge() {
         },
         &expect![[r#"
             async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < Object, StoreError >
-                );
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
+                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
                 let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
-                let mut __race = ::retry_core::__private::race(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                let mut __race = __retry::race(
+                    __retry::call(&__RETRIED, &STORE),
                     &__operation,
-                    ::retry_core::__private::static_hedge(&__RETRYABLE_HEDGE),
+                    __retry::static_hedge(&__RETRYABLE_HEDGE),
                     [__first, __second],
                     [__first_sleep, __second_sleep],
                     __due,
                 );
+                let mut __last = __retry::last(
+                    &__operation,
+                    __retry::text_of!(Result < Object, StoreError >),
+                );
                 loop {
-                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
-                        if !::retry_core::__private::Race::is_hedge(&__race) {
-                            loop {
-                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    &mut __operation,
-                                ) else { break };
-                                __wait.await;
+                    if __retry::Race::is_attempt_due(&__race) {
+                        if !__retry::Race::is_hedge(&__race) {
+                            if !__retry::is_due(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) {
+                                __retry::until_due(
+                                        __retry::call(&__RETRIED, &STORE),
+                                        &mut __operation,
+                                    )
+                                    .await;
                             }
                         }
-                        ::retry_core::__private::begin_attempt(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        __retry::begin_attempt(
+                            __retry::call(&__RETRIED, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
                         );
-                        ::retry_core::__private::start(
+                        __retry::start(
                             &mut __race,
                             async {
                                 if false {
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
+                                    return __retry::unreached::<Result<Object, StoreError>>();
                                 }
                                 client.send(key).await
                             },
                         );
                     }
                     let __raced = (&mut __race).await;
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    if let ::core::option::Option::Some(__end) = __retry::proceed(
+                        __retry::call(&__RETRIED, &STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
-                        |__operation, __outcome| ::retry_core::__private::evaluate_idempotent(
-                            __outcome,
-                            true,
-                        ),
+                        |__operation, __outcome| __retry::evaluate_idempotent(__outcome, true),
                         (::core::option::Option::None, ::core::option::Option::None),
                         |_, _| ::core::ops::ControlFlow::Continue(()),
-                        ::retry_core::__private::never_cut,
+                        __retry::never_cut,
                     ) {
-                        return ::retry_core::__private::outcome(__end);
+                        return __retry::outcome(__end);
                     }
                 }
             }
@@ -1113,100 +1160,94 @@ fn a_hedge_with_limits_a_context_and_closures() {
         },
         &expect![[r#"
             async fn get((mut left, right): (u32, u32), key: String) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
                 let _ = &mut left;
-                let __started = ::retry_core::__private::started(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                let __started = __retry::started(__retry::call(&__RETRIED, &STORE));
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE),
+                    __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::max_time(
-                        ::retry_core::__private::limited(),
-                        ::core::time::Duration::new(30u64, 0u32),
-                    ),
-                );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
-                let mut __context = ::retry_core::__private::context(&__operation);
-                let __beginning = ::retry_core::__private::beginning(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    &__context,
-                );
+                let mut __context = __retry::context(&__operation);
+                let __beginning = __retry::beginning(__retry::call(&__RETRIED, &STORE), &__context);
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
                 let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
-                let mut __race = ::retry_core::__private::race(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                let mut __race = __retry::race(
+                    __retry::call(&__RETRIED, &STORE),
                     &__operation,
-                    ::retry_core::__private::static_hedge(&GET),
+                    __retry::static_hedge(&GET),
                     [__first, __second],
                     [__first_sleep, __second_sleep],
                     __due,
                 );
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, StoreError >),
+                };
                 loop {
-                    if ::retry_core::__private::Race::is_attempt_due(&__race) {
-                        if !::retry_core::__private::Race::is_hedge(&__race) {
-                            loop {
-                                let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    &mut __operation,
-                                ) else { break };
-                                __wait.await;
+                    if __retry::Race::is_attempt_due(&__race) {
+                        if !__retry::Race::is_hedge(&__race) {
+                            if !__retry::is_due(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) {
+                                __retry::until_due(
+                                        __retry::call(&__RETRIED, &STORE),
+                                        &mut __operation,
+                                    )
+                                    .await;
                             }
                         }
-                        ::retry_core::__private::begin_attempt(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        __retry::begin_attempt(
+                            __retry::call(&__RETRIED, &STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
                         );
-                        let __next = ::retry_core::__private::next_context(&__context, &__operation);
-                        ::retry_core::__private::start(
+                        let __next = __retry::next_context(&__context, &__operation);
+                        __retry::start(
                             &mut __race,
                             async {
                                 if false {
-                                    return ::retry_core::__private::unreached::<
-                                        Result<Object, StoreError>,
-                                    >();
+                                    return __retry::unreached::<Result<Object, StoreError>>();
                                 }
-                                let context = ::retry_core::__private::NextContext::take(__next);
+                                let context = __retry::NextContext::take(__next);
                                 #[allow(
                                     clippy::shadow_reuse,
                                     clippy::shadow_same,
                                     reason = "the body knows the argument by its name"
                                 )]
-                                let mut left = ::retry_core::__private::anew(&left);
+                                let mut left = __retry::anew(&left);
                                 left += 1;
                                 send(&key, left, right, context.attempt()).await
                             },
                         );
                     }
                     let __raced = (&mut __race).await;
-                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::proceed(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    if let ::core::option::Option::Some(__end) = __retry::proceed(
+                        __retry::call(&__RETRIED, &STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
-                        |__operation, __outcome| ::retry_core::__private::evaluate_idempotent(
-                            __outcome,
-                            true,
-                        ),
+                        |__operation, __outcome| __retry::evaluate_idempotent(__outcome, true),
                         (
                             ::core::option::Option::Some(&mut __context),
                             ::core::option::Option::Some(__beginning),
                         ),
-                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                        |__outcome, __event| __retry::tell_failure(
                             &*__outcome,
-                            |__error| ::retry_core::__private::on_retry(__error, __event, warn),
+                            |__error| __retry::on_retry(__error, __event, warn),
                         ),
-                        ::retry_core::__private::out_of_time,
+                        __retry::out_of_time,
                     ) {
-                        return ::retry_core::__private::tell_end(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        return __retry::tell_end(
+                            __retry::call(&__RETRIED, &STORE),
                             __end,
                             __started,
-                            |__report| ::retry_core::__private::on_end(__report, count),
+                            |__report| __retry::on_end(__report, count),
                         );
                     }
                 }
@@ -1248,94 +1289,111 @@ fn a_future_is_polled_beside_each_step() {
         },
         &expect![[r#"
             async fn get(key: &str, token: &Token) -> Result<Object, StoreError> {
-                ::retry_core::__private::function_name!(__RETRYABLE_NAME = "get");
+                use ::retry_core::__private as __retry;
+                __retry::function_name!(__RETRIED = "get");
                 let __stop = &STOP;
-                let __own_stop = ::retry_core::__private::own_stop();
-                let mut __when = ::core::pin::pin!(
-                    ::retry_core::__private::stop_when(token.cancelled())
-                );
-                ::retry_core::__private::beside(
+                let __own_stop = __retry::own_stop();
+                let mut __when = ::core::pin::pin!(__retry::stop_when(token.cancelled()));
+                __retry::beside(
                         ::core::pin::Pin::as_mut(&mut __when),
                         &__own_stop,
                         ::core::future::ready(()),
                     )
                     .await;
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::cut_on_stop(
-                        ::retry_core::__private::stopped_by(
-                            ::retry_core::__private::stop(
-                                ::retry_core::__private::limited(),
-                                __stop,
-                            ),
-                            &__own_stop,
-                        ),
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE),
+                    __retry::cut_on_stop(
+                        __retry::stopped_by(__retry::stop(__retry::limited(), __stop), &__own_stop),
                     ),
                 );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, StoreError >);
-                loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                        ) else { break };
-                        ::retry_core::__private::beside(
-                                ::core::pin::Pin::as_mut(&mut __when),
-                                &__own_stop,
-                                __wait,
-                            )
-                            .await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, StoreError >),
+                };
+                if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__RETRIED, &STORE),
                         &mut __operation,
-                        &mut __last,
                     ) {
-                        return __outcome;
-                    }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                    );
-                    let __outcome = {
-                        let __attempted = ::retry_core::__private::beside(
-                                ::core::pin::Pin::as_mut(&mut __when),
-                                &__own_stop,
-                                ::retry_core::__private::attempt(
-                                    __deadline,
-                                    ::core::pin::pin!(__sleep),
-                                    ::core::pin::pin!(
-                                        ::retry_core::__private::place(& __operation).run(async { if
-                                        false { return ::retry_core::__private::unreached:: < Result
-                                        < Object, StoreError > > (); } fetch(key). await })
-                                    ),
-                                ),
-                            )
+                        __retry::beside(::core::pin::Pin::as_mut(&mut __when), &__own_stop, __wait)
                             .await;
-                        match __attempted {
-                            ::core::result::Result::Ok(__outcome) => __outcome,
-                            ::core::result::Result::Err(__cut) => {
-                                match ::retry_core::__private::cut(
-                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    &mut __operation,
-                                    __cut,
-                                    &mut __last,
-                                    ::retry_core::__private::out_of_time,
-                                ) {
-                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                    }
+                }
+                loop {
+                    {
+                        let (__deadline, __sleep) = __retry::deadline(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        );
+                        let __outcome = {
+                            let __attempted = __retry::beside(
+                                    ::core::pin::Pin::as_mut(&mut __when),
+                                    &__own_stop,
+                                    __retry::attempt(
+                                        __deadline,
+                                        ::core::pin::pin!(__sleep),
+                                        ::core::pin::pin!(
+                                            __retry::place(& __operation).run(async { if false { return
+                                            __retry::unreached:: < Result < Object, StoreError > > (); }
+                                            fetch(key). await })
+                                        ),
+                                    ),
+                                )
+                                .await;
+                            match __attempted {
+                                ::core::result::Result::Ok(__outcome) => __outcome,
+                                ::core::result::Result::Err(__cut) => {
+                                    match __retry::cut(
+                                        __retry::call(&__RETRIED, &STORE),
+                                        &mut __operation,
+                                        __cut,
+                                        &mut __last,
+                                        __retry::out_of_time,
+                                    ) {
+                                        ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                        ::core::ops::ControlFlow::Break(__outcome) => {
+                                            return __outcome;
+                                        }
+                                    }
                                 }
                             }
+                        };
+                        if __retry::settle(
+                            __retry::call(&__RETRIED, &STORE),
+                            __retry::evaluate(&__outcome),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
                         }
-                    };
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::retry_core::__private::evaluate(&__outcome),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
-                        return __outcome;
+                        __retry::keep(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                            __outcome,
+                        );
+                    }
+                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            __retry::beside(
+                                    ::core::pin::Pin::as_mut(&mut __when),
+                                    &__own_stop,
+                                    __wait,
+                                )
+                                .await;
+                        }
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < Object, StoreError >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -1364,71 +1422,85 @@ fn options_of_one_call() {
                 attempts: NonZeroU32,
                 limit: Option<Duration>,
             ) -> Result<Object, Status> {
-                let __name = ::retry_core::__private::given_name(format!("get {shard}"));
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__name, &STORE),
-                    ::retry_core::__private::max_attempts(
-                        ::retry_core::__private::max_time(::retry_core::__private::limited(), limit),
-                        ::retry_core::__private::accept_attempts(attempts),
+                use ::retry_core::__private as __retry;
+                let __name = __retry::given_name(format!("get {shard}"));
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__name, &STORE),
+                    __retry::max_attempts(
+                        __retry::max_time(__retry::limited(), limit),
+                        __retry::accept_attempts(attempts),
                     ),
                 );
-                let mut __last = ::retry_core::__private::last_of!(Result < Object, Status >);
+                let mut __last = __retry::WithText {
+                    place: ::core::option::Option::None,
+                    text: __retry::text_of!(Result < Object, Status >),
+                };
+                if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
+                    __retry::until_due(__retry::call(&__name, &STORE), &mut __operation).await;
+                }
                 loop {
-                    loop {
-                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call(&__name, &STORE),
+                    {
+                        let (__deadline, __sleep) = __retry::deadline(
+                            __retry::call(&__name, &STORE),
                             &mut __operation,
-                        ) else { break };
-                        __wait.await;
-                    }
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__name, &STORE),
-                        &mut __operation,
-                        &mut __last,
-                    ) {
-                        return __outcome;
-                    }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call(&__name, &STORE),
-                        &mut __operation,
-                    );
-                    let __outcome = {
-                        let __attempted = ::retry_core::__private::attempt(
-                                __deadline,
-                                ::core::pin::pin!(__sleep),
-                                ::core::pin::pin!(
-                                    ::retry_core::__private::place(& __operation).run(async { if
-                                    false { return ::retry_core::__private::unreached:: < Result <
-                                    Object, Status > > (); } send(). await })
-                                ),
-                            )
-                            .await;
-                        match __attempted {
-                            ::core::result::Result::Ok(__outcome) => __outcome,
-                            ::core::result::Result::Err(__cut) => {
-                                match ::retry_core::__private::cut(
-                                    ::retry_core::__private::call(&__name, &STORE),
-                                    &mut __operation,
-                                    __cut,
-                                    &mut __last,
-                                    |__timed_out| ::retry_core::__private::timed_out::<
-                                        Result<Object, Status>,
-                                    >(__timed_out, Status::of),
-                                ) {
-                                    ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                    ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                        );
+                        let __outcome = {
+                            let __attempted = __retry::attempt(
+                                    __deadline,
+                                    ::core::pin::pin!(__sleep),
+                                    ::core::pin::pin!(
+                                        __retry::place(& __operation).run(async { if false { return
+                                        __retry::unreached:: < Result < Object, Status > > (); }
+                                        send(). await })
+                                    ),
+                                )
+                                .await;
+                            match __attempted {
+                                ::core::result::Result::Ok(__outcome) => __outcome,
+                                ::core::result::Result::Err(__cut) => {
+                                    match __retry::cut(
+                                        __retry::call(&__name, &STORE),
+                                        &mut __operation,
+                                        __cut,
+                                        &mut __last,
+                                        |__timed_out| __retry::timed_out::<
+                                            Result<Object, Status>,
+                                        >(__timed_out, Status::of),
+                                    ) {
+                                        ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                        ::core::ops::ControlFlow::Break(__outcome) => {
+                                            return __outcome;
+                                        }
+                                    }
                                 }
                             }
+                        };
+                        if __retry::settle(
+                            __retry::call(&__name, &STORE),
+                            __retry::evaluate(&__outcome),
+                            &mut __operation,
+                            &__outcome,
+                            __retry::text_of!(Result < Object, Status >),
+                        ) {
+                            return __retry::final_outcome!(__outcome);
                         }
-                    };
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__name, &STORE),
-                        ::retry_core::__private::evaluate(&__outcome),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    ) {
-                        return __outcome;
+                        __retry::keep(
+                            __retry::call(&__name, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                            __outcome,
+                        );
+                    }
+                    if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
+                        __retry::until_due(__retry::call(&__name, &STORE), &mut __operation).await;
+                        if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                            __retry::call(&__name, &STORE),
+                            &mut __operation,
+                            &mut __last,
+                            __retry::text_of!(Result < Object, Status >),
+                        ) {
+                            return __outcome;
+                        }
                     }
                 }
             }
@@ -1447,39 +1519,43 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
         },
         &expect![[r#"
             fn get() -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::Name::Given(
-                    "get",
+                use ::retry_core::__private as __retry;
+                static __RETRIED: __retry::Name = __retry::Name::Given("get");
+                let mut __operation = __retry::begin_within(
+                    __retry::call(&__RETRIED, &STORE).blocking(),
+                    __retry::at_most(__retry::attempts(2u32)),
                 );
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                    ::retry_core::__private::at_most(::retry_core::__private::attempts(2u32)),
-                );
-                let mut __last = ::retry_core::__private::last_of!(
-                    & __operation, Result < Object, StoreError >
+                let mut __last = __retry::last(
+                    &__operation,
+                    __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    ::retry_core::__private::block(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                        &mut __operation,
-                    );
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::unrecovered(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    __retry::block(__retry::call(&__RETRIED, &STORE).blocking(), &mut __operation);
+                    if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
                         &mut __operation,
                         &mut __last,
+                        __retry::text_of!(Result < Object, StoreError >),
                     ) {
                         return __outcome;
                     }
-                    let __outcome = ::retry_core::__private::place(&__operation)
+                    let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<Object, StoreError> { send() });
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                        ::retry_core::__private::evaluate(&__outcome),
+                    if __retry::settle(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __retry::evaluate(&__outcome),
+                        &mut __operation,
+                        &__outcome,
+                        __retry::text_of!(Result < Object, StoreError >),
+                    ) {
+                        return __retry::final_outcome!(__outcome);
+                    }
+                    __retry::keep(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                         __outcome,
-                    ) {
-                        return __outcome;
-                    }
+                    );
                 }
             }
         "#]],

@@ -1,7 +1,7 @@
 //! Searches in tokens, and small changes to them.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::Expr;
 use syn::ext::IdentExt;
 
@@ -84,4 +84,9 @@ pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
         Expr::Paren(paren) => ungrouped(&paren.expr),
         other => other,
     }
+}
+
+/// The library's module of what an expansion of `#[retryable]` names. It is imported, because its path would be longer than the rest.
+pub(crate) fn private() -> TokenStream {
+    quote!(__retry)
 }

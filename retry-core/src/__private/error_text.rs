@@ -124,29 +124,24 @@ impl<R, P: KeptOutcome<R>, X: TextOf<R>> KeptOutcome<R> for WithText<P, X> {
         self.place.take()
     }
 
+    #[inline]
+    fn end_wait(&mut self) {
+        self.place.end_wait();
+    }
+
     fn error_text(&self, outcome: &R) -> Option<String> {
         X::text(outcome)
     }
 }
 
-/// Expands to the place for the last outcome, of this type, of an operation, or of an operation whose limits need one.
+/// Expands to what knows the text of the error in an outcome of this type.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __retry_core_last_of {
-    (@text $outcome:ty) => {{
+macro_rules! __retry_core_text_of {
+    ($outcome:ty) => {{
         // Which of them is used depends on the error. No lint looks into macros of other crates.
         use $crate::__private::{NoText as _, OwnedText as _};
         (&$crate::__private::ErrorText::<$outcome>::new()).of()
     }};
-    (& $operation:ident, $outcome:ty) => {
-        $crate::__private::last(&$operation, $crate::__private::last_of!(@text $outcome))
-    };
-    ($outcome:ty) => {
-        // Written in its place. The result of a function would be copied.
-        $crate::__private::WithText {
-            place: ::core::option::Option::None,
-            text: $crate::__private::last_of!(@text $outcome),
-        }
-    };
 }
-pub use __retry_core_last_of as last_of;
+pub use __retry_core_text_of as text_of;

@@ -1,16 +1,18 @@
 //! Functions with which the expansion of `#[retryable]` settles an outcome and calls `on_retry` and `on_end`.
 
+use super::error_text::TextOf;
 use super::evaluate::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
-    Beginning, Call, Driver, End, Identified, OnRetry, OnRetryOutput, OptionalObserver, OutOfTime, Outcome, Plain,
-    RunningLimits, State, StateOf, explored, with_text,
+    Beginning, Call, Decision, Driver, End, Identified, OnRetry, OnRetryOutput, OptionalObserver, OutOfTime, Outcome,
+    Plain, RunningLimits, State, StateOf, explored, with_text,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
 use crate::time::{Clock, TimedOut, Timestamp};
 use std::convert::Infallible;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 /// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which has ended.
@@ -92,15 +94,20 @@ pub fn never_cut<R>(cut: Infallible) -> R {
     match cut {}
 }
 
-/// Returns the last outcome of an operation that waited for the service without success, and ends the operation.
+/// Returns the last outcome of an operation that waited for the service without success, and ends the operation. Otherwise an outcome that
+/// was kept for the wait only is dropped.
 #[inline]
-pub fn unrecovered<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn unrecovered<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
+    _: PhantomData<X>,
 ) -> Option<R> {
-    let outcome = operation.unrecovered(last)?;
-    operation.settle_or_end(call, None, || textual(Plain, last, &outcome));
+    let Some(outcome) = operation.unrecovered(last) else {
+        operation.drop_kept(call, last);
+        return None;
+    };
+    operation.time_is_over(call, with_text(Plain, || explored::value(&outcome).and_then(X::text)));
     Some(explored::last(outcome))
 }
 
@@ -129,28 +136,80 @@ pub(super) fn textual<R>(driver: impl Driver, last: &impl KeptOutcome<R>, outcom
     with_text(driver, || explored::value(outcome).and_then(|outcome| last.error_text(outcome)))
 }
 
-/// Passes the policy's directive for an outcome to the strategy, and returns the outcome if it is final. Otherwise the
-/// outcome is dropped, or kept in `last`.
+/// Passes the policy's directive for an outcome to the strategy, and returns whether the outcome is final.
 ///
-/// The directive comes before the operation, because the policy is asked with a reference to the operation.
+/// The directive comes before the operation, because the policy is asked with a reference to the operation. The outcome stays where it
+/// is, because each move would copy it.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub fn settle<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut StateOf<S, L, O>,
-    last: &mut impl KeptOutcome<R>,
-    outcome: Outcome<R>,
-) -> Option<R> {
+    outcome: &Outcome<R>,
+    _: PhantomData<X>,
+) -> bool {
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
-        RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed(call, success),
-        directive => operation.settle(call, directive, || textual(Plain, last, &outcome)),
+        RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed_at_first(call, success),
+        directive => {
+            let text = || explored::value(outcome).and_then(X::text);
+            operation.settle(call, directive, || with_text(Plain, text))
+        }
     };
-    operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)
+    matches!(decision, Decision::Stop { .. })
 }
 
-/// Settles an outcome, as [`settle`] does, and returns the end of the operation for `on_end`. There is no directive if the
-/// time is over.
+/// Expands to the final outcome. A function would copy it.
+#[cfg(not(feature = "test"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __retry_core_final_outcome {
+    ($outcome:ident) => {
+        $outcome
+    };
+}
+
+/// Expands to the final outcome, which an exploration may have replaced.
+#[cfg(feature = "test")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __retry_core_final_outcome {
+    ($outcome:ident) => {
+        $crate::__private::explored_outcome($outcome)
+    };
+}
+pub use __retry_core_final_outcome as final_outcome;
+
+/// Returns the final outcome, which an exploration may have replaced.
+#[cfg(feature = "test")]
+pub fn explored_outcome<R>(outcome: Outcome<R>) -> R {
+    explored::last(outcome)
+}
+
+/// Drops the outcome of an attempt that another one follows, or keeps it in `last`.
+#[inline]
+pub fn keep<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut StateOf<S, L, O>,
+    last: &mut impl KeptOutcome<R>,
+    outcome: Outcome<R>,
+) {
+    operation.keep(call, last, outcome);
+}
+
+/// Drops or keeps the outcome of an attempt that another one follows, and returns its place.
+#[inline]
+pub fn kept<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut StateOf<S, L, O>,
+    outcome: Outcome<R>,
+) -> impl KeptOutcome<R> + use<R, S, L, T, O> {
+    let mut last = S::Token::kept_outcome();
+    operation.keep(call, &mut last, outcome);
+    last
+}
+
+/// Settles an outcome, and returns the end of the operation for `on_end`. There is no directive if the time is over.
 #[inline]
 pub fn settle_to_end<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,

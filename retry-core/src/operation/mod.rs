@@ -79,8 +79,6 @@ pub struct State<K, L: RunningLimits, N> {
     token: TokenState<K>,
     /// What the next attempt needs. A flag of its own, because to read it from the state of the token would take four instructions.
     needs: Needs,
-    /// Whether the token has a delay that the operation has not slept yet.
-    is_delay_due: bool,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,
     limits: L,
@@ -98,8 +96,18 @@ enum Needs {
     NothingUnmade,
     /// Nothing: there is no delay, and the strategy need not be asked.
     Nothing,
-    /// A look at the token: there may be a delay, and the strategy is asked for its permission.
+    /// A look at the token: the strategy is asked for its permission.
     Look,
+    /// The token's delay, which the operation has not slept yet, and then a look.
+    Delay,
+}
+
+impl Needs {
+    /// What an attempt with a token needs that the strategy is asked about.
+    #[inline]
+    const fn of_token(has_delay: bool) -> Self {
+        if has_delay { Self::Delay } else { Self::Look }
+    }
 }
 
 /// The operation of a call with this strategy, these limits and this observer.
@@ -123,15 +131,15 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 TokenState::Refused
             }
         };
-        let is_delay_due = self.has_delay(&mut token);
-        State { is_delay_due, ..State::new(token, Needs::Look, limits, observed, record) }
+        let needs = Needs::of_token(self.has_delay(&mut token));
+        State::new(token, needs, limits, observed, record)
     }
 }
 
 impl<K, L: RunningLimits, N> State<K, L, N> {
     #[inline]
     const fn new(token: TokenState<K>, needs: Needs, limits: L, observed: Observed<N>, record: Record) -> Self {
-        Self { token, needs, is_delay_due: false, is_unlimited: false, limits, stopped: None, observed, record }
+        Self { token, needs, is_unlimited: false, limits, stopped: None, observed, record }
     }
 }
 
@@ -142,7 +150,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         let guard = ReleaseGuard::new(&mut self.token, strategy);
         if let TokenState::Held(token) = &mut *guard.token {
             strategy.weigh(token, weight);
-            self.is_delay_due = token.has_delay();
+            self.needs = Needs::of_token(token.has_delay());
         }
         guard.disarm();
     }
@@ -177,6 +185,12 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     #[inline]
     pub(crate) const fn is_unmade(&self) -> bool {
         matches!(self.needs, Needs::NothingUnmade)
+    }
+
+    /// Returns whether nothing is needed before the attempt.
+    #[inline]
+    pub(crate) const fn needs_nothing(&self) -> bool {
+        matches!(self.needs, Needs::NothingUnmade | Needs::Nothing)
     }
 
     /// Returns the same as [`is_unmade`](State::is_unmade). The caller makes the token.

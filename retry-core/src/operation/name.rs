@@ -94,7 +94,7 @@ pub struct FunctionName {
 static NO_FUNCTION: FunctionName = FunctionName { plain: None, name: OnceLock::new() };
 
 /// The name of the static that holds the name of a function.
-const STATIC: &str = "__RETRYABLE_NAME";
+const STATIC: &str = "__RETRIED";
 
 impl FunctionName {
     /// Creates the name of a function from its module path and name.
@@ -248,7 +248,7 @@ mod tests {
 
     /// Returns the name of a method from its path, to which this function appends the static and the closure in it.
     fn name_from(path: &str, plain: &str) -> Option<String> {
-        method_name(&format!("{path}::__RETRYABLE_NAME::{{{{closure}}}}"), plain)
+        method_name(&format!("{path}::__RETRIED::{{{{closure}}}}"), plain)
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.
     ///
     /// The driver is made here, and the directive passed by reference, so that a success writes neither to memory.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn settle<
         S: RetryStrategy<Token = K>,
         T: Clock + Copy,
@@ -146,20 +146,37 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     #[inline]
-    pub(crate) fn succeed<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+    fn succeed<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
         success: Success,
     ) -> Decision {
-        let (tally, recorded) = if self.is_unmade() {
-            call.strategy.record_first_success(&success, &call.clock());
-            (Tally::without_waiting(1), true)
-        } else if let TokenState::Held(token) = self.token.take() {
+        if self.is_unmade() {
+            return self.succeed_at_first(call, success);
+        }
+        let (tally, recorded) = if let TokenState::Held(token) = self.token.take() {
             (Tally::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
         } else {
             (Tally::without_waiting(1), false)
         };
         self.tell_success(call, tally.attempts, recorded);
+        Decision::Stop { tally, reason: None }
+    }
+
+    /// Settles a success of the first attempt, whose token was not made yet.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn succeed_at_first<
+        S: RetryStrategy<Token = K>,
+        T: Clock + Copy,
+        O: OptionalObserver<State = N> + Copy,
+    >(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        success: Success,
+    ) -> Decision {
+        let tally = Tally::without_waiting(1);
+        call.strategy.record_first_success(&success, &call.clock());
+        self.tell_success(call, tally.attempts, true);
         Decision::Stop { tally, reason: None }
     }
 
@@ -288,8 +305,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             _ => (false, false),
         };
         guard.disarm();
-        self.needs = if is_permitted && !has_delay { Needs::Nothing } else { Needs::Look };
-        self.is_delay_due = has_delay;
+        self.needs = if is_permitted && !has_delay { Needs::Nothing } else { Needs::of_token(has_delay) };
         Ok(())
     }
 
@@ -328,7 +344,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     /// evaluate its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns
     /// nothing and refunds nothing.
     #[cold]
-    fn time_is_over<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+    pub(crate) fn time_is_over<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
         driver: impl Driver,
@@ -404,11 +420,25 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         last: &mut impl KeptOutcome<R>,
         outcome: Outcome<R>,
     ) {
-        let waits = self.needs == Needs::Look && self.token.waits_for_service();
+        let waits = !self.needs_nothing() && self.token.waits_for_service();
         let guard = ReleaseGuard::new(&mut self.token, call.strategy);
         if let Some(outcome) = explored::kept(outcome) {
             last.keep(outcome, waits);
         }
+        guard.disarm();
+    }
+
+    /// Drops the last outcome if it was kept for the wait only, which is over.
+    ///
+    /// If its `Drop` panics, the token of the paid retry is released.
+    #[inline]
+    pub(crate) fn drop_kept<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        last: &mut impl KeptOutcome<R>,
+    ) {
+        let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+        last.end_wait();
         guard.disarm();
     }
 

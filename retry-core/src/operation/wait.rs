@@ -139,6 +139,12 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
+    /// Returns whether the attempt is due because it needs nothing. Otherwise [`wait`](Call::wait) says whether it is due.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_due<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
+        operation.needs_nothing() && self.next_wait(operation).is_none()
+    }
+
     /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait calls
     /// [`release`](State::release).
     pub(super) fn unguarded_wait<L: RunningLimits>(
@@ -169,8 +175,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         let has_just_begun = operation.has_just_begun();
-        let is_looked_at = operation.needs == Needs::Look;
-        if is_looked_at && mem::take(&mut operation.is_delay_due) {
+        let is_looked_at = !operation.needs_nothing();
+        if operation.needs == Needs::Delay {
+            operation.needs = Needs::Look;
             let (named, around) = self.parts();
             return Self::next_delay(named, around, operation);
         }

@@ -13,6 +13,10 @@ pub trait KeptOutcome<R> {
     /// Takes the outcome out, if it was kept.
     fn take(&mut self) -> Option<R>;
 
+    /// Drops the outcome if it was kept for the wait only, which is over.
+    #[inline]
+    fn end_wait(&mut self) {}
+
     /// Returns the text of the error in an outcome, if it is at hand.
     fn error_text(&self, outcome: &R) -> Option<String> {
         let _ = outcome;
@@ -82,10 +86,7 @@ impl<R> KeptOutcome<R> for KeptInWait<R> {
             self.put(outcome);
         } else {
             drop(outcome);
-            // Only after a wait is there an outcome to drop.
-            if self.0.is_some() {
-                self.clear();
-            }
+            KeptOutcome::<R>::end_wait(self);
         }
     }
 
@@ -96,5 +97,12 @@ impl<R> KeptOutcome<R> for KeptInWait<R> {
 
     fn take(&mut self) -> Option<R> {
         self.0.take().map(|outcome| *outcome)
+    }
+
+    #[inline]
+    fn end_wait(&mut self) {
+        if self.0.is_some() {
+            self.clear();
+        }
     }
 }

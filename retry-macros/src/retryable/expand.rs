@@ -7,21 +7,21 @@ use crate::retryable::rebind::{borrows, rebound, used};
 use crate::retryable::settle::{Over, Settle};
 use crate::retryable::signature;
 use crate::retryable::strategy::{Dependency, Own};
-use crate::tokens::{local, respan};
+use crate::tokens::{local, private, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let RetriedFunction { function, body, outcome, context, crate_path, .. } = retried;
-    let private = quote!(#crate_path::__private);
+    let private = private();
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
     let (call_setup, retried_call) = call_value(retried, &private);
-    let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
+    let [operation, result, state, cut, place_name] = ["operation", "outcome", "context", "cut", "last"].map(local);
 
     // A turn with a hedge has references to both.
     let evaluated = if retried.hedge.is_some() {
@@ -46,9 +46,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         Some(limits) if is_once && retried.limits.can_cut() => Some(quote!(#private::once(#limits))),
         limits => limits,
     };
-    let place = local("last");
-    let last = quote!(&mut #place);
-    let is_limited = retried.limits.can_cut();
+    let last = quote!(&mut #place_name);
+    let (is_limited, text) = (retried.limits.can_cut(), error_text(retried, &private));
+    let place = place(is_limited, [&place_name, &operation], &text, &private);
     let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
     let over = Over::new(&result, on_retry.is_some() || on_end.is_some());
     let cut_off = match (over.is_settled, retried.blocking) {
@@ -68,6 +68,8 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         cut_off: &cut_off,
         over: &over,
         limits: &retried.limits,
+        waits_singly: retried.limits.stop_when.is_some()
+            || [&retried.timer, &retried.observer].into_iter().flatten().any(|place| !place.is_static()),
     };
     let settle = Settle {
         private: &private,
@@ -77,24 +79,30 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         result: &result,
         directive: &remembered,
         last: &last,
+        text: &text,
         outcome: outcome.span(),
         on_retry,
         on_end,
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let (started, settle_setup) = (settle.started(), settle.setup());
-    let begin = begin(retried, limits, [&operation, &place], &retried_call);
-    let (race_setup, turn) = if let Some((hedge, _)) = &retried.hedge {
-        let (call, wait, attempt) = (&retried_call, &parts.wait(), &attempt(retried));
+    let begin = begin(retried, limits, &operation, &retried_call);
+    let (race_setup, attempts) = if let Some((hedge, _)) = &retried.hedge {
+        let (call, wait, attempt) = (&retried_call, &parts.wait(None), &attempt(retried));
         let turn = Turn { private: &private, call, wait, attempt, directive: &directive, last: &last, settle: &settle };
-        (Some(race::setup(hedge, retried, call)), turn.expand(retried))
+        let turn = turn.expand(retried);
+        (Some(race::setup(hedge, retried, call)), quote!(#place loop { #turn }))
+    } else if over.is_settled {
+        let turn = turn(retried, &parts, is_limited, context.as_ref(), &settle.expand());
+        (None, quote!(#place loop { #turn }))
     } else {
-        (None, turn(retried, &parts, is_limited, context.as_ref(), &settle.expand()))
+        (None, attempts(retried, &parts, context.as_ref(), &settle, &place))
     };
 
     // Before what borrows an argument for the whole operation.
     let used = retried.hedge.as_ref().map(|_| used(retried));
     let repeated = quote! {
+        use #crate_path::__private as #private;
         #call_setup
         #used
         #limits_setup
@@ -105,9 +113,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         #context_setup
         #settle_setup
         #race_setup
-        loop {
-            #turn
-        }
+        #attempts
     };
     let body = body.around(race::with_feature(retried, repeated));
     quote! {
@@ -119,23 +125,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     }
 }
 
-/// Returns the beginning of the operation, with the place for its last outcome.
-fn begin(
-    retried: &RetriedFunction,
-    limits: Option<TokenStream>,
-    [operation, last]: [&Ident; 2],
-    call: &TokenStream,
-) -> TokenStream {
-    let crate_path = &retried.crate_path;
-    let private = quote!(#crate_path::__private);
-    // While a part of the type is not known, nothing is known of the error.
-    let outcome = (!signature::is_inferred(&retried.outcome)).then_some(&retried.outcome);
-    let kept = match (retried.limits.can_cut(), outcome) {
-        (false, Some(outcome)) => quote!(#private::last_of!(&#operation, #outcome)),
-        (false, None) => quote!(#private::last(&#operation, #private::NO_TEXT)),
-        (true, Some(outcome)) => quote!(#private::last_of!(#outcome)),
-        (true, None) => quote!(::core::option::Option::None),
-    };
+/// Returns the beginning of the operation.
+fn begin(retried: &RetriedFunction, limits: Option<TokenStream>, operation: &Ident, call: &TokenStream) -> TokenStream {
+    let private = private();
     let begun = match limits {
         None => quote!(#private::begin(#call)),
         Some(limits) => quote!(#private::begin_within(#call, #limits)),
@@ -143,8 +135,83 @@ fn begin(
     let unlimited = retried.limits.unlimited_attempts.then(|| quote!(#private::unlimited_attempts(&mut #operation);));
     quote! {
         let mut #operation = #begun;
-        let mut #last = #kept;
         #unlimited
+    }
+}
+
+/// Returns what knows the text of the error in an outcome.
+fn error_text(retried: &RetriedFunction, private: &TokenStream) -> TokenStream {
+    let outcome = &retried.outcome;
+    // While a part of the type is not known, nothing is known of the error.
+    if signature::is_inferred(outcome) { quote!(#private::NO_TEXT) } else { quote!(#private::text_of!(#outcome)) }
+}
+
+/// Returns the declaration of the place for the last outcome.
+fn place(is_limited: bool, [place, operation]: [&Ident; 2], text: &TokenStream, private: &TokenStream) -> TokenStream {
+    if is_limited {
+        // Written in its place. The result of a function would be copied.
+        quote!(let mut #place = #private::WithText { place: ::core::option::Option::None, text: #text };)
+    } else {
+        quote!(let mut #place = #private::last(&#operation, #text);)
+    }
+}
+
+/// Returns the loop of a function without `on_retry`, `on_end` and a hedge. A final outcome is returned as it is.
+///
+/// What a success at the first attempt needs is written first: the waits and the place for the last outcome come after a failure. Limits need
+/// that place in attempts, too.
+fn attempts(
+    retried: &RetriedFunction,
+    parts: &Parts<'_>,
+    context: Option<&TokenStream>,
+    settle: &Settle<'_>,
+    place: &TokenStream,
+) -> TokenStream {
+    let Parts { private, operation, call, last, .. } = parts;
+    let (is_limited, attempt) = (retried.limits.can_cut(), attempt(retried));
+    let (settled, text) = (settle.settle(), settle.text);
+    let [result, place_name] = ["outcome", "last"].map(local);
+    let ended = quote! {
+        if let ::core::option::Option::Some(#result) = #private::unrecovered(#call, &mut #operation, #last, #text) {
+            return #result;
+        }
+    };
+    let keep = quote!(#private::keep(#call, &mut #operation, #last, #result););
+    if retried.blocking {
+        let (wait, attempt) = parts.block(is_limited, &attempt);
+        return quote! {
+            #place
+            loop {
+                #wait
+                #ended
+                #context
+                let #result = #attempt;
+                #settled
+                #keep
+            }
+        };
+    }
+    let (before, attempt) = parts.within(is_limited, context, &attempt);
+    // The outcome is in a block, because the future would store it during the waits otherwise.
+    let attempt = quote! {
+        #before
+        let #result = #attempt;
+        #settled
+    };
+    let (outside, attempt) = if is_limited {
+        (Some(place), quote!({ #attempt #keep }))
+    } else {
+        let kept = quote!(#private::kept(#call, &mut #operation, #result));
+        (None, quote!(let mut #place_name = { #attempt #kept };))
+    };
+    let [first_wait, wait] = [None, Some(&ended)].map(|ended| parts.wait(ended));
+    quote! {
+        #outside
+        #first_wait
+        loop {
+            #attempt
+            #wait
+        }
     }
 }
 
@@ -165,7 +232,8 @@ pub(super) fn out_of_time(retried: &RetriedFunction, private: &TokenStream) -> T
     }
 }
 
-/// Returns a turn of the loop: an attempt, and the end that settles its outcome.
+/// Returns a turn of the loop of a function with `on_retry` or `on_end`: an attempt, and the end that settles its outcome. The attempt is
+/// skipped if the service did not recover.
 fn turn(
     retried: &RetriedFunction,
     parts: &Parts<'_>,
@@ -173,20 +241,26 @@ fn turn(
     context: Option<&TokenStream>,
     settle: &TokenStream,
 ) -> TokenStream {
-    let (result, is_over) = (local("outcome"), &parts.over.setup);
+    let Parts { private, operation, last, over: Over { setup: is_over, value: over, .. }, .. } = parts;
+    let result = local("outcome");
     let (wait, before, attempt) = if retried.blocking {
         let (wait, attempt) = parts.block(is_limited, &attempt(retried));
         (wait, context.cloned(), attempt)
     } else {
         let (before, attempt) = parts.within(is_limited, context, &attempt(retried));
-        (parts.wait(), before, attempt)
+        (parts.wait(None), before, attempt)
     };
-    let (ended, attempt) = parts.unless_unrecovered(&result, before, attempt);
+    // The outcome is no value of a `match`, which would keep it during the attempt.
     quote! {
         #wait
-        #ended
+        #before
         #is_over
-        let #result = #attempt;
+        let #result = if #private::is_unrecovered(&#operation, #last) {
+            let #result = #private::last_outcome(#last);
+            #over
+        } else {
+            #attempt
+        };
         #settle
     }
 }
@@ -195,7 +269,7 @@ fn turn(
 fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream, TokenStream) {
     let function = retried.function.sig.ident.unraw().to_string();
     // The library searches the path of the closure for this name.
-    let own_name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
+    let own_name = Ident::new("__RETRIED", Span::mixed_site());
     let (name, name_setup) = match &retried.name {
         None => (own_name.clone(), quote!(#private::function_name!(#own_name = #function);)),
         Some(Expr::Lit(text)) => {
@@ -262,52 +336,32 @@ struct Parts<'a> {
     cut_off: &'a TokenStream,
     over: &'a Over,
     limits: &'a Limits,
+    /// Whether each wait is a future of its own. One future of all of them holds the timer and the observer, which need not be `Sync` unless
+    /// they are statics.
+    waits_singly: bool,
 }
 
 impl Parts<'_> {
-    /// Returns the code that waits until the attempt is due.
-    fn wait(&self) -> TokenStream {
-        let Self { private, operation, call, .. } = self;
-        let wait = local("wait");
-        let waited = awaited(self.limits, &wait.to_token_stream(), private);
-        // A `while let` would borrow the timer and the observer during the wait.
-        quote! {
-            loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
-                #waited;
-            }
-        }
-    }
-
-    /// Returns the code before an attempt that returns the last outcome if the service did not recover, and the attempt. If the outcome
-    /// is settled like any other, the attempt is skipped instead.
-    fn unless_unrecovered(
-        &self,
-        result: &Ident,
-        before: Option<TokenStream>,
-        attempt: TokenStream,
-    ) -> (TokenStream, TokenStream) {
-        let Self { private, operation, call, last, over, .. } = self;
-        if !over.is_settled {
-            let ended = quote! {
-                if let ::core::option::Option::Some(#result) = #private::unrecovered(#call, &mut #operation, #last) {
-                    return #result;
+    /// Returns the code that waits until the attempt is due, with what follows a wait.
+    fn wait(&self, after: Option<&TokenStream>) -> TokenStream {
+        let Self { private, operation, call, limits, .. } = self;
+        let waited = if self.waits_singly {
+            let wait = local("wait");
+            let waited = awaited(limits, &quote!(#wait), private);
+            quote! {
+                while let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) {
+                    #waited;
                 }
-                #before
-            };
-            return (ended, attempt);
-        }
-        // The outcome is no value of a `match`, which would keep it during the attempt.
-        let value = &over.value;
-        let attempt = quote! {
-            if #private::is_unrecovered(&#operation, #last) {
-                let #result = #private::last_outcome(#last);
-                #value
-            } else {
-                #attempt
             }
+        } else {
+            quote!(#private::until_due(#call, &mut #operation).await;)
         };
-        (before.into_token_stream(), attempt)
+        quote! {
+            if !#private::is_due(#call, &mut #operation) {
+                #waited
+                #after
+            }
+        }
     }
 
     /// Returns the setup before an attempt, and the attempt, which has a deadline if there are limits.
@@ -382,8 +436,7 @@ impl Parts<'_> {
 /// Returns the body of one attempt: a future, or a closure if it blocks. rustc reports errors of the whole body at the user's braces.
 fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
-    let crate_path = &retried.crate_path;
-    let private = quote!(#crate_path::__private);
+    let private = private();
     // The hygiene is that of the expansion, so that no lint treats the block as the user's code.
     let place = Span::mixed_site().located_at(retried.body.braces);
     // Without a `;`, an `if` at the end of a block would be the value of the block.

@@ -5,7 +5,7 @@ use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::awaited;
 use crate::retryable::model::RetriedFunction;
 use crate::retryable::settle::Settle;
-use crate::tokens::{local, respan};
+use crate::tokens::{local, private, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::Path;
@@ -36,7 +36,7 @@ pub(super) fn in_feature(crate_path: &Path, option: &Ident, body: TokenStream) -
 /// Returns the setup of the race before the loop.
 pub(super) fn setup(hedge: &Hedge, retried: &RetriedFunction, call: &TokenStream) -> TokenStream {
     let crate_path = &retried.crate_path;
-    let private = quote!(#crate_path::__private);
+    let private = private();
     let own = Ident::new("__RETRYABLE_HEDGE", Span::mixed_site());
     let declared = |value| quote!(static #own: #crate_path::Hedge = #crate_path::Hedge::#value;);
     let (declared, place) = match hedge {

@@ -3,7 +3,7 @@
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::model::RetriedFunction;
 use crate::retryable::strategy::Dependency;
-use crate::tokens::{formats, mentions};
+use crate::tokens::{formats, mentions, private};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, FnArg, Token};
@@ -63,8 +63,7 @@ pub(super) fn used(retried: &RetriedFunction) -> TokenStream {
 /// `mut` arguments are bound again, `&mut` arguments are reborrowed, and those in `clone` are cloned. Arguments that
 /// the body does not name are left out.
 pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
-    let crate_path = &retried.crate_path;
-    let private = quote!(#crate_path::__private);
+    let private = private();
     let mut tokens = TokenStream::new();
     let shadows = quote! {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]

@@ -18,6 +18,8 @@ pub(super) struct Settle<'a> {
     pub(super) directive: &'a TokenStream,
     /// A reference to the place for the last outcome.
     pub(super) last: &'a TokenStream,
+    /// What knows the text of the error in an outcome.
+    pub(super) text: &'a TokenStream,
     /// The location of the outcome's type, where rustc reports that this type does not fit.
     pub(super) outcome: Span,
     pub(super) on_retry: Option<&'a Expr>,
@@ -61,25 +63,19 @@ impl Settle<'_> {
         on_retry.map(|_| quote!(let #beginning = #private::beginning(#call, &#identified);))
     }
 
-    /// Returns the end of a turn.
-    pub(super) fn expand(&self) -> TokenStream {
-        let is_plain = self.on_retry.is_none() && self.on_end.is_none();
-        if is_plain { self.settle() } else { self.tell_and_settle() }
-    }
-
-    fn settle(&self) -> TokenStream {
-        let Self { private, call, result, directive, .. } = self;
-        let [operation, last] = self.places();
+    /// Returns the code that returns the outcome if it is final.
+    pub(super) fn settle(&self) -> TokenStream {
+        let Self { private, call, operation, result, directive, text, .. } = self;
+        let places = respan(quote!(&mut #operation, &#result), self.outcome);
         quote! {
-            if let ::core::option::Option::Some(#result) =
-                #private::settle(#call, #directive, #operation, #last, #result)
-            {
-                return #result;
+            if #private::settle(#call, #directive, #places, #text) {
+                return #private::final_outcome!(#result);
             }
         }
     }
 
-    fn tell_and_settle(&self) -> TokenStream {
+    /// Returns the end of a turn that calls `on_retry` or `on_end`.
+    pub(super) fn expand(&self) -> TokenStream {
         let Self { private, call, result, directive, .. } = self;
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);

@@ -12,7 +12,7 @@ use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::tail::{self, Tail};
-use crate::tokens::{mentions, source};
+use crate::tokens::{mentions, private, source};
 use proc_macro2::Ident;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, FnArg, ItemFn, Pat, PatType, Path, Signature, Stmt, parse_quote};
@@ -95,14 +95,13 @@ pub(super) fn validate(
     );
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
-    let private = quote!(#crate_path::__private);
     let mut retried = RetriedFunction {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
         strategy: match strategy? {
             attr::Strategy::Own(own) => Dependency::Own(own),
-            attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
+            attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private()),
         },
         policy: Policy::of(policy, idempotent),
         hedge: hedge.zip(hedge_option.map(|option| option.name)),
