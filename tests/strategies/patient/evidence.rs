@@ -359,3 +359,45 @@ fn the_latest_failure_decides_whether_successes_give_whole_credits() {
         assert_eq!(line.sent([&mut waiting[0]]), [is_sent], "{failures:?}");
     }
 }
+
+// Rule U21.
+#[test]
+fn after_a_timeout_successes_give_whole_credits_if_they_take_at_most_twice_the_least_latency() {
+    let timeout = Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(secs(10)));
+    for (latency, is_sent) in [(200, true), (201, false)] {
+        let line = Line::new();
+        let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins_after(&timeout));
+        let wait = line.wait(&mut first);
+        line.clock.advance(wait);
+        assert_eq!(line.sent([&mut first, &mut second]), [true, false]);
+        line.succeed(first, latency);
+        assert_eq!(line.sent([&mut second, &mut third]), [true, false], "half a credit was kept");
+        line.succeed(second, latency);
+        assert_eq!(line.sent([&mut third]), [is_sent], "{latency} ms");
+    }
+}
+
+// Rule U21.
+#[test]
+fn after_timeouts_only_the_first_success_of_a_new_process_gives_half_a_credit() {
+    let line = Line::cold(waits());
+    let timeout = Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(secs(1)));
+    let mut waiting = [(); 20].map(|()| Some(line.joins_after(&timeout)));
+    let mut send = |index: usize, expected| {
+        let mut token = waiting[index].take().unwrap();
+        assert_eq!(line.sent([&mut token]), [expected], "operation {index}");
+        token
+    };
+    let mut succeed_as_probe = |mut token| {
+        let wait = line.wait(&mut token);
+        line.clock.advance(wait);
+        assert_eq!(line.sent([&mut token]), [true]);
+        line.succeed(token, 20);
+    };
+    succeed_as_probe(send(0, false));
+    succeed_as_probe(send(1, false));
+    for index in 2..20 {
+        line.succeed(send(index, true), 20);
+    }
+    assert_eq!(line.waiting(), Some(0));
+}

@@ -255,13 +255,15 @@ impl Line {
         let is_earlier = self.probe_wait > FIRST_PROBE_WAIT || !self.latency.had_timely_answer() || self.is_rare();
         self.probe_wait = FIRST_PROBE_WAIT;
         self.last_success = Some(now);
+        // Timeouts show a server with too much to do, which single sends of many processes keep busy. So after one, an answer must show
+        // that there is no queue.
+        let has_room = self.timeouts != Timeouts::Latest || self.latency.is_brief(latency);
         let is_fast = self.latency.succeeded(latency);
         if self.queue.is_empty() && self.timeouts != Timeouts::None {
             self.latency.settle();
         }
         if is_fast {
-            // Timeouts show a server with too much to do, which single sends of many processes keep busy.
-            let earned = if self.is_quiet(now) && self.timeouts != Timeouts::Latest { SEND } else { CREDIT };
+            let earned = if self.is_quiet(now) && has_room { SEND } else { CREDIT };
             self.credit = self.credit.saturating_add(earned);
         }
         let mut wakers = self.spend(now);

@@ -47,7 +47,8 @@ use token::{Nanos, Stage, Ticket};
 /// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
 ///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
 ///   attempt of an operation is never a probe.
-/// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one, unless attempts time out.
+/// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one. After a timeout, it does so only if its
+///   answer takes at most twice the least latency of earlier ones.
 /// - Each attempt counts for `max_attempts`.
 ///
 /// # How long
