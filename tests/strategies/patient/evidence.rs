@@ -388,7 +388,7 @@ fn after_timeouts_only_the_first_success_of_a_new_process_gives_half_a_credit() 
         assert_eq!(line.sent([&mut token]), [expected], "operation {index}");
         token
     };
-    let mut succeed_as_probe = |mut token| {
+    let succeed_as_probe = |mut token| {
         let wait = line.wait(&mut token);
         line.clock.advance(wait);
         assert_eq!(line.sent([&mut token]), [true]);

@@ -479,8 +479,11 @@ fn a_success_that_ends_the_rare_probes_wakes_the_next_probe() {
     line.probe(&mut first);
     line.succeed(first, 80);
     line.probe(&mut second);
+    // While first attempts are sent, a success gives half a credit only.
+    line.begin();
     line.succeed(second, 80);
     assert_eq!(line.sent([&mut third]), [true], "two halves of a credit");
+    line.begin();
     let wakes = Arc::new(Wakes::default());
     assert!(matches!(line.ask_with(&mut fourth, &wakes), Ready::After(wait) if wait > secs(10)));
     line.succeed(third, 20);
