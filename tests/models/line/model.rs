@@ -211,7 +211,7 @@ impl Model {
         if is_fast {
             let missed = (8 * self.gap).clamp(1_000 * NANOS, 30_000 * NANOS);
             let is_quiet = (now - self.quiet_since) * NANOS > missed;
-            // Twice the least latency, which is zero.
+            // 1.5 times the least latency, which is zero.
             let is_brief = latency == 0;
             let earned = if is_quiet && (!self.was_timeout || is_brief) { 2 } else { 1 };
             self.credit += earned;

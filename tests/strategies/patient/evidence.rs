@@ -362,9 +362,9 @@ fn the_latest_failure_decides_whether_successes_give_whole_credits() {
 
 // Rule U21.
 #[test]
-fn after_a_timeout_successes_give_whole_credits_if_they_take_at_most_twice_the_least_latency() {
+fn after_a_timeout_successes_give_whole_credits_if_they_take_at_most_one_and_a_half_times_the_least_latency() {
     let timeout = Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(secs(10)));
-    for (latency, is_sent) in [(200, true), (201, false)] {
+    for (latency, is_sent) in [(150, true), (151, false)] {
         let line = Line::new();
         let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins_after(&timeout));
         let wait = line.wait(&mut first);

@@ -10,8 +10,6 @@ const FAST_PART_OF_TIMEOUT: f64 = 0.15;
 const FAST_MULTIPLE: f64 = 1.5;
 /// The same while no timeout is known.
 const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
-/// The multiple of the least earlier latency up to which an answer shows that the service has hardly a queue.
-const BRIEF_MULTIPLE: f64 = 2.0;
 /// The most by which the least latency grows from one measurement of a healthy service to the next. If it followed at once, the answers
 /// of a service that is still slow would seem fast.
 const MAX_GROWTH: f64 = 1.5;
@@ -49,11 +47,11 @@ impl Latency {
         latency <= self.fast(least)
     }
 
-    /// Returns whether a success after this time, which was not recorded yet, is about as quick as earlier ones. The first success is not:
-    /// there is nothing to compare it with. If it was, new processes that keep coming would keep a server with a queue busy, and lose 42 %
-    /// of their calls instead of 23 % after a stall of five seconds at a load of 90 %.
+    /// Returns whether a success after this time, which was not recorded yet, is about as quick as the quickest earlier one. The first
+    /// success is not: there is nothing to compare it with. If it was, new processes that keep coming would keep a server with a queue
+    /// busy.
     pub(super) fn is_brief(&self, latency: Duration) -> bool {
-        self.least.is_some_and(|least| latency <= least.mul_f64(BRIEF_MULTIPLE))
+        self.least.is_some_and(|least| latency <= least.mul_f64(FAST_MULTIPLE))
     }
 
     /// Records the timeout of an attempt that failed, if it is known.

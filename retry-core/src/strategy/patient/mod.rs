@@ -48,7 +48,7 @@ use token::{Nanos, Stage, Ticket};
 ///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
 ///   attempt of an operation is never a probe.
 /// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one. After a timeout, it does so only if its
-///   answer takes at most twice the least latency of earlier ones.
+///   answer takes at most 1.5 times the least latency of earlier ones.
 /// - Each attempt counts for `max_attempts`.
 ///
 /// # How long
