@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
-use crate::tokens::{source, ungrouped};
+use crate::tokens::ungrouped;
 use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
@@ -152,23 +152,18 @@ impl Written {
         None
     }
 
-    /// Returns `true` for an option without a value, otherwise the `true` or `false` after `=`. The value of another expression
-    /// is the argument of `otherwise`.
-    pub(crate) fn boolean(&self, otherwise: &str, diagnostics: &mut Diagnostics) -> Option<bool> {
+    /// Returns `true` for an option without a value, otherwise the `true` or `false` after `=`.
+    pub(crate) fn boolean(&self) -> Option<bool> {
         match (&self.meta, self.value()) {
             (Meta::Path(_), _) => Some(true),
             (_, Some(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }))) => Some(value.value),
-            _ => {
-                let computed = match self.value() {
-                    Some(value) if !matches!(value, Expr::Lit(_)) => {
-                        format!("; for the value of an expression, write `{otherwise}({})`", source(value))
-                    }
-                    _ => String::new(),
-                };
-                diagnostics.error(self, format!("write `{0}` or `{0} = false`{computed}", self.name));
-                None
-            }
+            _ => None,
         }
+    }
+
+    /// Returns the expression after `=`, unless it is a literal.
+    pub(crate) fn computed(&self) -> Option<&Expr> {
+        self.value().filter(|value| !matches!(value, Expr::Lit(_)))
     }
 
     /// Returns a path after `=`.

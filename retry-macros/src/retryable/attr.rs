@@ -205,6 +205,12 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
+    /// run at the same time, which no policy knows.
+    pub(super) const fn contradicts_policy(&self) -> bool {
+        self.policy.is_some() && self.idempotent_option.is_some() && self.hedge_option.is_none()
+    }
+
     /// Replaces `self` in the options, for a body in which it has another name.
     pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
         let renamed = |expr: Expr| body::renamed(&expr, receiver);
@@ -277,7 +283,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
             RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
             RetryableOption::Idempotent => {
-                read.idempotent = option.boolean("policy = StandardRetryPolicy::new().idempotent", diagnostics);
+                read.idempotent = option.boolean();
                 read.idempotent_option = Some(option);
             }
             RetryableOption::Hedge => {
@@ -331,6 +337,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::Crate => read.crate_path = option.path(diagnostics),
         }
     }
+    check_idempotent(&read, diagnostics);
     if no_strategy {
         let own = own_names().enumerate().map(|(at, name)| match at {
             0 => format!("strategy = \"{name}\""),
@@ -343,6 +350,24 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
         ));
     }
     read
+}
+
+/// Reports an `idempotent` whose value is not `true` or `false`.
+fn check_idempotent(options: &Options, diagnostics: &mut Diagnostics) {
+    let (None, Some(option)) = (options.idempotent, &options.idempotent_option) else { return };
+    if options.contradicts_policy() {
+        // Validation reports it, whatever its value is.
+        return;
+    }
+    let computed = match option.computed() {
+        // A policy that exists must not be replaced.
+        Some(value) if options.policy.is_none() => format!(
+            "; for the value of an expression, write `policy = StandardRetryPolicy::new().idempotent({})`",
+            source(value)
+        ),
+        _ => String::new(),
+    };
+    diagnostics.error(option, format!("write `{0}` or `{0} = false`{computed}", option.name));
 }
 
 /// Whether this is the name of an option.

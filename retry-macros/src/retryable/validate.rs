@@ -157,18 +157,26 @@ fn declare_mut_for(
 
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
-    // Beside `hedge`, it says that two attempts may run at the same time, which no policy knows.
-    if let (Some(policy), Some(option), None) = (&options.policy, &options.idempotent_option, &options.hedge_option) {
-        let policy =
-            if let Expr::Closure(_) = policy { "StandardRetryPolicy::new()".to_owned() } else { source(policy) };
-        let value = options.idempotent.unwrap_or(true);
-        diagnostics.error(
-            option,
+    if let (Some(policy), Some(option), true) =
+        (&options.policy, &options.idempotent_option, options.contradicts_policy())
+    {
+        let message = if let Expr::Closure(_) = policy {
+            "`idempotent` has no effect beside a `policy` that is a closure, which decides alone what is retried; \
+             remove `idempotent`"
+                .to_owned()
+        } else {
+            let value = match (options.idempotent, option.computed()) {
+                (Some(value), _) => value.to_string(),
+                (None, Some(value)) => source(value),
+                (None, None) => "..".to_owned(),
+            };
             format!(
                 "`idempotent` is a setting of the policy; beside `policy`, set it there: \
-                 `policy = {policy}.idempotent({value})`"
-            ),
-        );
+                 `policy = {}.idempotent({value})`",
+                source(policy)
+            )
+        };
+        diagnostics.error(option, message);
     }
     if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
         diagnostics.error(
@@ -364,6 +372,8 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
             option,
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         ),
+        // Its value was reported already.
+        (None, Some(_)) => {}
         _ => diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",

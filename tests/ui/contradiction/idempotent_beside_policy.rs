@@ -1,4 +1,4 @@
-use retry_core::{RetryInfo, StandardRetryPolicy, StandardRetryStrategy, retryable};
+use retry_core::{RetryDirective, RetryInfo, StandardRetryPolicy, StandardRetryStrategy, retryable};
 
 #[derive(RetryInfo)]
 struct Failed;
@@ -8,6 +8,27 @@ static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
 #[retryable(strategy = STORE, idempotent, policy = POLICY)]
 async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, idempotent = is_read, policy = POLICY)]
+async fn send(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, policy = POLICY, idempotent = "no")]
+async fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, idempotent = is_read, policy = |_| RetryDirective::succeed())]
+async fn poll(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+// With a hedge, it says that two attempts may run at the same time.
+#[retryable(strategy = STORE, idempotent = is_read, hedge = "p95", policy = POLICY)]
+async fn race(is_read: bool) -> Result<(), Failed> {
     Ok(())
 }
 
