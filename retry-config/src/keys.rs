@@ -124,6 +124,12 @@ pub(super) struct Key {
     pub(super) write: fn(&Settings) -> Option<Value>,
 }
 
+/// A problem of settings that do not fit together, and the key that it is about.
+pub(super) struct Unfit {
+    pub(super) key: &'static str,
+    pub(super) problem: Problem,
+}
+
 impl Settings {
     /// Returns the values that are set, in the order of the table.
     pub(super) fn values(&self) -> impl Iterator<Item = (&'static str, Value)> {
@@ -131,9 +137,12 @@ impl Settings {
     }
 
     /// Checks that no setting is set in part, and that none contradicts another.
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        self.quota_refill.map_or(Ok(()), Refill::check)?;
+    pub(super) fn check(&self) -> Result<(), Unfit> {
+        if let Some(key) = self.quota_refill.and_then(Refill::missing) {
+            return Err(Unfit { key, problem: Problem::Missing(key) });
+        }
         let kind = self.quota_kind.unwrap_or_default();
-        self.values().try_for_each(|(key, value)| kind.check(key, &value.into_text()))
+        self.values()
+            .try_for_each(|(key, value)| kind.check(key, &value.into_text()).map_err(|problem| Unfit { key, problem }))
     }
 }

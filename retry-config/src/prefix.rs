@@ -1,8 +1,8 @@
 //! Environment variables with a prefix that the program chooses.
 
-use super::error::{Chosen, Problem};
+use super::error::Problem;
 use super::foreign::Instead;
-use super::keys::KEYS;
+use super::keys::{KEYS, Unfit};
 use super::reader::Reader;
 use super::{ConfigError, ConfigSource, RetryConfig, suggest};
 use std::env;
@@ -69,12 +69,9 @@ impl RetryConfig {
             };
             read.map_err(|problem| ConfigError::new(source, problem))?;
         }
-        reader.finish().map_err(|problem| {
-            let name = match &problem {
-                Problem::Missing(key) | Problem::Chosen(Chosen { key, .. }) => variable(key),
-                _ => "*".to_owned(),
-            };
-            ConfigError::new(ConfigSource::Variable(format!("{prefix}{name}").into()), problem)
+        reader.finish().map_err(|Unfit { key, problem }| {
+            let name = format!("{prefix}{}", variable(key));
+            ConfigError::new(ConfigSource::Variable(name.into()), problem)
         })
     }
 }

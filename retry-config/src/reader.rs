@@ -1,7 +1,7 @@
 //! Settings read from text, one key after the other.
 
 use super::error::Problem;
-use super::keys::Key;
+use super::keys::{Key, Unfit};
 use super::{ConfigSource, RetryConfig};
 
 /// Reads settings into a configuration.
@@ -19,7 +19,7 @@ impl Reader {
     }
 
     /// Returns the configuration.
-    pub(super) fn finish(self) -> Result<RetryConfig, Problem> {
+    pub(super) fn finish(self) -> Result<RetryConfig, Unfit> {
         self.0.set.check()?;
         Ok(self.0)
     }

@@ -167,7 +167,7 @@ fn from_node(node: Node, source: &ConfigSource) -> Result<RetryConfig, Problem> 
         Node::Group(members) => read_group(&mut reader, "", members, source)?,
         other => return Err(no_group("", other.into_text(""))),
     }
-    reader.finish()
+    reader.finish().map_err(|unfit| unfit.problem)
 }
 
 fn read_group(

@@ -233,12 +233,12 @@ impl Refill {
         quota::Refill::try_new(self.amount?, self.every?).ok()
     }
 
-    /// Checks that both parts are there.
-    pub(super) fn check(self) -> Result<(), Problem> {
+    /// Returns the key of the part that is missing, if one is.
+    pub(super) const fn missing(self) -> Option<&'static str> {
         match self {
-            Self { amount: None, .. } => Err(Problem::Missing(AMOUNT)),
-            Self { every: None, .. } => Err(Problem::Missing(EVERY)),
-            Self { .. } => Ok(()),
+            Self { amount: None, .. } => Some(AMOUNT),
+            Self { every: None, .. } => Some(EVERY),
+            Self { .. } => None,
         }
     }
 }
