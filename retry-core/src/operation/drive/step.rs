@@ -3,6 +3,7 @@
 use crate::observe::Report;
 use crate::strategy::RetryError;
 use crate::time::TimedOut;
+use std::fmt;
 use std::time::Duration;
 
 /// The next step of a driver. [`Operation::next`](super::Operation::next) returns it.
@@ -40,7 +41,7 @@ pub enum Cut {
 }
 
 /// How an operation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
     /// The number of attempts.
@@ -68,5 +69,39 @@ impl Ended {
     pub fn report<R>(self, outcome: R) -> Report<R> {
         let Self { attempts, reason, elapsed, waited, timed_out: _, supersedes_last: _ } = self;
         Report { outcome, attempts, reason, waited, elapsed }
+    }
+}
+
+/// Shows the public fields.
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attempts, reason, elapsed, waited, timed_out, supersedes_last: _ } = self;
+        f.debug_struct("Ended")
+            .field("attempts", attempts)
+            .field("reason", reason)
+            .field("elapsed", elapsed)
+            .field("waited", waited)
+            .field("timed_out", timed_out)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ended;
+    use std::time::Duration;
+
+    #[test]
+    fn the_debug_text_of_an_end_has_the_public_fields() {
+        let ended = Ended {
+            attempts: 2,
+            reason: None,
+            elapsed: Duration::from_secs(3),
+            waited: Duration::ZERO,
+            timed_out: None,
+            supersedes_last: true,
+        };
+        let text = "Ended { attempts: 2, reason: None, elapsed: 3s, waited: 0ns, timed_out: None, .. }";
+        assert_eq!(format!("{ended:?}"), text);
     }
 }
