@@ -1055,6 +1055,10 @@ fn only_a_function_with_a_hedge_asks_for_the_feature() {
     let asks = |options| retryable::attribute(options, &function).to_string().contains("hedge_feature ! {");
     assert!(asks(quote!(strategy = STORE, idempotent, hedge = "p95")));
     assert!(!asks(quote!(strategy = STORE, idempotent)));
+    // With a mistake.
+    assert!(asks(quote!(strategy = STORE, hedge = "p95")));
+    assert!(asks(quote!(strategy = STORE, hedge = "p95", crate = retry)));
+    assert!(!asks(quote!(strategy = STORE, hedge = "p95", crate = "retry")));
 }
 
 #[test]

@@ -27,12 +27,14 @@ impl Named {
     pub(super) fn of(options: &Options, written: TokenStream, function: &ItemFn) -> Self {
         let is_test = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "test");
         Self {
+            hedge_feature: options.hedge_option.as_ref().and_then(|option| {
+                let usual = || (!gives_crate(written.clone())).then(|| parse_quote!(::retry_core));
+                // Without the path of the library, its macro would be a second error.
+                let crate_path = options.crate_path.clone().or_else(usual)?;
+                Some(race::in_feature(&crate_path, &option.name, TokenStream::new()))
+            }),
             variables: options.context.iter().cloned().chain(names_of_unknown(written)).collect(),
             values: values(options),
-            hedge_feature: options.hedge_option.as_ref().map(|option| {
-                let crate_path = options.crate_path.clone().unwrap_or_else(|| parse_quote!(::retry_core));
-                race::in_feature(&crate_path, &option.name, TokenStream::new())
-            }),
             is_test: function.attrs.iter().any(is_test),
         }
     }
@@ -118,6 +120,12 @@ fn values(options: &Options) -> Vec<Expr> {
         values.push(parse_quote!(#path));
     }
     values
+}
+
+/// Whether the option `crate` is given, also with a value that is not a path.
+fn gives_crate(tokens: TokenStream) -> bool {
+    let items = NestedMeta::parse_meta_list(tokens).unwrap_or_default();
+    items.iter().any(|item| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident("crate")))
 }
 
 /// Returns the names that are values of unknown options, without those of constants and statics.

@@ -28,6 +28,12 @@ async fn not_idempotent(key: &str) -> Result<String, Failed> {
     in_a_text(key).await
 }
 
+// The path of the library is not known.
+#[retryable(strategy = STORE, idempotent, hedge = "p95", crate = "retry_core")]
+async fn of_a_crate_in_quotes(key: &str) -> Result<String, Failed> {
+    in_a_text(key).await
+}
+
 #[retryable(strategy = STORE, idempotent)]
 async fn without_a_hedge(key: &str) -> Result<String, Failed> {
     in_a_text(key).await
@@ -36,6 +42,7 @@ async fn without_a_hedge(key: &str) -> Result<String, Failed> {
 fn main() {
     _ = Client.in_a_method(String::new());
     _ = not_idempotent("key");
+    _ = of_a_crate_in_quotes("key");
     _ = without_a_hedge("key");
 }
 
