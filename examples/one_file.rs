@@ -50,7 +50,9 @@ impl Process {
 }
 
 fn read(text: &str) -> Result<RetryConfig, Box<dyn Error>> {
-    Ok(RetryConfig::from_file_section("settings.toml", "table", toml::Deserializer::parse(text)?)?)
+    // A mistake of syntax is found before the file is named.
+    let document = toml::Deserializer::parse(text).map_err(|error| format!("file \"settings.toml\": {error}"))?;
+    Ok(RetryConfig::from_file_section("settings.toml", "table", document)?)
 }
 
 /// Stands in for a server that accepts 200 requests per second, from all processes together.

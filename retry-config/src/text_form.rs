@@ -81,6 +81,9 @@ impl RetryConfig {
     /// has no settings. Keys outside of the section belong to other code and are ignored, unless the section is missing. For a section that a
     /// file may leave out, deserialize a field of your configuration instead. The file is not opened.
     ///
+    /// Some formats parse the text before this is called, such as TOML in `toml::Deserializer::parse`. Their errors of syntax don't name
+    /// the file: add it, as in `.map_err(|error| format!("settings.toml: {error}"))`.
+    ///
     /// ```
     /// use retry_config::RetryConfig;
     ///
