@@ -1,12 +1,14 @@
 //! Closures that are called with each failure and its error.
 
-use crate::script::{Error, SAFE};
+use crate::script::{Error, SAFE, time_was_up};
 use crate::support::timers::Noted;
 use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
 use retry_core::strategy::DelaySource;
 use retry_core::{
-    EventKind, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry, retry_blocking,
+    Event, EventKind, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Stop, TimeLimit, retry,
+    retry_blocking,
 };
+use std::future::{Ready, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::time::Duration;
@@ -101,6 +103,25 @@ async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
             }
         )
     );
+}
+
+// Rule O9.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_stopped_before_its_first_attempt_reports_the_attempt_0() {
+    fn never() -> Result<u32, Error> {
+        unreachable!("the call is stopped before its first attempt")
+    }
+    let (strategy, stop, mut told) = (standard(), Stop::new(), Vec::new());
+    stop.stop();
+    let mut note = |error: &Error, event: &Event| {
+        let limit = time_was_up(&Err(*error)).map(|(limit, _)| limit);
+        told.push((event.attempt, event.kind.as_str(), limit));
+    };
+    let call = || retry(&strategy, || -> Ready<_> { ready(never()) });
+    assert!(call().stop(&stop).on_retry(&mut note).run().await.is_err());
+    assert!(call().on_retry(&mut note).stop_when(ready(())).run().await.is_err());
+    assert!(retry_blocking(&strategy, never).stop(&stop).on_retry(&mut note).run().is_err());
+    assert_eq!(told, [(0, "stopped", Some(TimeLimit::Stop)); 3]);
 }
 
 #[tokio::test(start_paused = true)]
