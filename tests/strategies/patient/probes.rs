@@ -394,6 +394,11 @@ fn with_three_calls_that_wait_the_first_probe_of_a_new_process_follows_after_a_t
         let _third = line.joins_after(&timed_out());
         assert_eq!(line.probe(&mut first), secs(wait), "of {left:?}");
     }
+    // The operations behind it have less time.
+    let line = Line::cold(waits());
+    let mut first = line.joins_after(&timed_out());
+    let [_second, _third] = [(); 2].map(|()| line.joins_after(&timed_out().with_remaining(Some(secs(6)))));
+    assert_eq!(line.probe(&mut first), secs(5), "a third of its own time");
     let unlimited = timed_out().with_attempt_bound(false);
     let line = Line::cold(waits());
     let [mut first, _second, _third] = [(); 3].map(|()| line.joins_after(&unlimited));
