@@ -62,7 +62,12 @@ fn a_function() {
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
                 if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                    __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation).await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__RETRIED, &STORE),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     let mut __last = {
@@ -86,8 +91,12 @@ fn a_function() {
                         __retry::kept(__retry::call(&__RETRIED, &STORE), &mut __operation, __outcome)
                     };
                     if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call(&__RETRIED, &STORE),
                             &mut __operation,
@@ -103,7 +112,7 @@ fn a_function() {
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 44, "a plain function expands to at most 44 lines besides its body");
+    assert!(code.lines().count() - body <= 51, "a plain function expands to at most 51 lines besides its body");
 }
 
 #[test]
@@ -127,8 +136,12 @@ fn a_method_with_all_options() {
                 __retry::function_name!(__RETRIED = "put");
                 let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &self.retry));
                 if !__retry::is_due(__retry::call_with(&__RETRIED, &self.retry), &mut __operation) {
-                    __retry::until_due(__retry::call_with(&__RETRIED, &self.retry), &mut __operation)
-                        .await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call_with(&__RETRIED, &self.retry),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     let mut __last = {
@@ -180,11 +193,12 @@ fn a_method_with_all_options() {
                         __retry::call_with(&__RETRIED, &self.retry),
                         &mut __operation,
                     ) {
-                        __retry::until_due(
-                                __retry::call_with(&__RETRIED, &self.retry),
-                                &mut __operation,
-                            )
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call_with(&__RETRIED, &self.retry),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call_with(&__RETRIED, &self.retry),
                             &mut __operation,
@@ -221,11 +235,12 @@ fn a_function_with_a_strategy_of_its_own() {
                     __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                     &mut __operation,
                 ) {
-                    __retry::until_due(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                            &mut __operation,
-                        )
-                        .await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     let mut __last = {
@@ -256,11 +271,12 @@ fn a_function_with_a_strategy_of_its_own() {
                         __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                         &mut __operation,
                     ) {
-                        __retry::until_due(
-                                __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                                &mut __operation,
-                            )
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                             &mut __operation,
@@ -292,8 +308,12 @@ fn a_strategy_from_a_call() {
                 __retry::function_name!(__RETRIED = "ping");
                 let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &__strategy));
                 if !__retry::is_due(__retry::call_with(&__RETRIED, &__strategy), &mut __operation) {
-                    __retry::until_due(__retry::call_with(&__RETRIED, &__strategy), &mut __operation)
-                        .await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call_with(&__RETRIED, &__strategy),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     let mut __last = {
@@ -324,11 +344,12 @@ fn a_strategy_from_a_call() {
                         __retry::call_with(&__RETRIED, &__strategy),
                         &mut __operation,
                     ) {
-                        __retry::until_due(
-                                __retry::call_with(&__RETRIED, &__strategy),
-                                &mut __operation,
-                            )
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call_with(&__RETRIED, &__strategy),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call_with(&__RETRIED, &__strategy),
                             &mut __operation,
@@ -386,12 +407,13 @@ fn limits_an_observer_and_a_context() {
                         .with_observer(__retry::static_observer(&METRICS)),
                     &mut __operation,
                 ) {
-                    __retry::until_due(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
-                            &mut __operation,
-                        )
-                        .await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__RETRIED, &STORE)
+                            .with_observer(__retry::static_observer(&METRICS)),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     {
@@ -463,12 +485,13 @@ fn limits_an_observer_and_a_context() {
                             .with_observer(__retry::static_observer(&METRICS)),
                         &mut __operation,
                     ) {
-                        __retry::until_due(
-                                __retry::call(&__RETRIED, &STORE)
-                                    .with_observer(__retry::static_observer(&METRICS)),
-                                &mut __operation,
-                            )
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call(&__RETRIED, &STORE)
                                 .with_observer(__retry::static_observer(&METRICS)),
@@ -502,7 +525,12 @@ fn a_weight_and_what_was_used() {
                 let mut __operation = __retry::begin(__retry::call(&__RETRIED, &LLM));
                 __retry::weigh(__retry::call(&__RETRIED, &LLM), &mut __operation, __weight);
                 if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
-                    __retry::until_due(__retry::call(&__RETRIED, &LLM), &mut __operation).await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__RETRIED, &LLM),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     let mut __last = {
@@ -532,7 +560,12 @@ fn a_weight_and_what_was_used() {
                         __retry::kept(__retry::call(&__RETRIED, &LLM), &mut __operation, __outcome)
                     };
                     if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
-                        __retry::until_due(__retry::call(&__RETRIED, &LLM), &mut __operation).await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &LLM),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call(&__RETRIED, &LLM),
                             &mut __operation,
@@ -647,8 +680,12 @@ fn a_function_for_failures_with_limits() {
                 };
                 loop {
                     if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                     }
                     let (__deadline, __sleep) = __retry::deadline(
                         __retry::call(&__RETRIED, &STORE),
@@ -741,8 +778,12 @@ fn a_closure_for_the_end() {
                 );
                 loop {
                     if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                     }
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
@@ -874,6 +915,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_method_that_async_trait_has_changed() {
     retried(
         quote!(strategy = self.retry),
@@ -910,11 +952,12 @@ fn a_method_that_async_trait_has_changed() {
                         __retry::call_with(&__RETRIED, &__self.retry),
                         &mut __operation,
                     ) {
-                        __retry::until_due(
-                                __retry::call_with(&__RETRIED, &__self.retry),
-                                &mut __operation,
-                            )
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call_with(&__RETRIED, &__self.retry),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                     }
                     loop {
                         let mut __last = {
@@ -956,11 +999,12 @@ fn a_method_that_async_trait_has_changed() {
                             __retry::call_with(&__RETRIED, &__self.retry),
                             &mut __operation,
                         ) {
-                            __retry::until_due(
-                                    __retry::call_with(&__RETRIED, &__self.retry),
-                                    &mut __operation,
-                                )
-                                .await;
+                            while let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call_with(&__RETRIED, &__self.retry),
+                                &mut __operation,
+                            ) {
+                                __wait.await;
+                            }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                                 __retry::call_with(&__RETRIED, &__self.retry),
                                 &mut __operation,
@@ -996,8 +1040,12 @@ fn a_function_that_names_its_block() {
                     __retry::function_name!(__RETRIED = "get");
                     let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
                     if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
-                            .await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                     }
                     loop {
                         let mut __last = {
@@ -1026,8 +1074,12 @@ fn a_function_that_names_its_block() {
                             )
                         };
                         if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                            __retry::until_due(__retry::call(&__RETRIED, &STORE), &mut __operation)
-                                .await;
+                            while let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) {
+                                __wait.await;
+                            }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                                 __retry::call(&__RETRIED, &STORE),
                                 &mut __operation,
@@ -1100,11 +1152,12 @@ fn a_hedge() {
                                 __retry::call(&__RETRIED, &STORE),
                                 &mut __operation,
                             ) {
-                                __retry::until_due(
-                                        __retry::call(&__RETRIED, &STORE),
-                                        &mut __operation,
-                                    )
-                                    .await;
+                                while let ::core::option::Option::Some(__wait) = __retry::wait(
+                                    __retry::call(&__RETRIED, &STORE),
+                                    &mut __operation,
+                                ) {
+                                    __wait.await;
+                                }
                             }
                         }
                         __retry::begin_attempt(
@@ -1198,11 +1251,12 @@ fn a_hedge_with_limits_a_context_and_closures() {
                                 __retry::call(&__RETRIED, &STORE),
                                 &mut __operation,
                             ) {
-                                __retry::until_due(
-                                        __retry::call(&__RETRIED, &STORE),
-                                        &mut __operation,
-                                    )
-                                    .await;
+                                while let ::core::option::Option::Some(__wait) = __retry::wait(
+                                    __retry::call(&__RETRIED, &STORE),
+                                    &mut __operation,
+                                ) {
+                                    __wait.await;
+                                }
                             }
                         }
                         __retry::begin_attempt(
@@ -1406,6 +1460,7 @@ fn a_future_is_polled_beside_each_step() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn options_of_one_call() {
     retried(
         quote!(
@@ -1440,7 +1495,12 @@ fn options_of_one_call() {
                     text: __retry::text_of!(Result < Object, Status >),
                 };
                 if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
-                    __retry::until_due(__retry::call(&__name, &STORE), &mut __operation).await;
+                    while let ::core::option::Option::Some(__wait) = __retry::wait(
+                        __retry::call(&__name, &STORE),
+                        &mut __operation,
+                    ) {
+                        __wait.await;
+                    }
                 }
                 loop {
                     {
@@ -1496,7 +1556,12 @@ fn options_of_one_call() {
                         );
                     }
                     if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
-                        __retry::until_due(__retry::call(&__name, &STORE), &mut __operation).await;
+                        while let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__name, &STORE),
+                            &mut __operation,
+                        ) {
+                            __wait.await;
+                        }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                             __retry::call(&__name, &STORE),
                             &mut __operation,

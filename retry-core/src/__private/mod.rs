@@ -55,7 +55,7 @@ pub use retryable::{
     attempts, begin, begin_within, beside, block, blocking_timer, call, call_with, call_with_shared, context,
     cut_on_stop, deadline, given_name, into_span, is_due, last, limited, max_attempts, max_time, observer, once,
     own_stop, place, shared, static_blocking_timer, static_observer, static_timer, stop, stop_when, stopped_by, timer,
-    unlimited_attempts, unreached, until, until_due, wait, weigh,
+    unlimited_attempts, unreached, until, wait, weigh,
 };
 #[cfg(feature = "test")]
 pub use settle::explored_outcome;

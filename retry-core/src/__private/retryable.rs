@@ -223,7 +223,7 @@ pub fn beside<'a, W: Future, I: IntoFuture<IntoFuture: Unpin>>(
     Step::new(when, own, step.into_future())
 }
 
-/// Returns whether the attempt is due, because it needs nothing. Otherwise [`until_due`] waits for what it needs.
+/// Returns whether the attempt is due, because it needs nothing. Otherwise [`wait`] says what it waits for.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn is_due<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -233,26 +233,12 @@ pub fn is_due<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalOb
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn wait<'c, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut StateOf<S, L, O>,
 ) -> Option<Wait<'c, S, T::Sleep>> {
     call.wait(operation)
-}
-
-/// Waits until the attempt is due.
-#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
-#[inline]
-pub fn until_due<'c, S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
-    call: Call<'c, S, T, O>,
-    operation: &'c mut StateOf<S, L, O>,
-) -> impl Future<Output = ()> + use<'c, S, L, T, O> {
-    async move {
-        while let Some(wait) = call.wait(operation) {
-            wait.await;
-        }
-    }
 }
 
 /// Blocks the thread until the attempt is due, or returns the limit that prevents it.

@@ -9,7 +9,7 @@ use crate::retryable::signature;
 use crate::retryable::strategy::{Dependency, Own};
 use crate::tokens::{local, private, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -40,12 +40,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             quote!(#state.remember(#directive)),
         ),
     };
-    let Limited { limits, setup: limits_setup } = limited(&retried.limits, &private);
-    let is_once = matches!(retried.policy, Policy::Standard { idempotent: Some(false) });
-    let limits = match limits {
-        Some(limits) if is_once && retried.limits.can_cut() => Some(quote!(#private::once(#limits))),
-        limits => limits,
-    };
+    let Limited { limits, setup: limits_setup } = limits(retried, &private);
     let last = quote!(&mut #place_name);
     let (is_limited, text) = (retried.limits.can_cut(), error_text(retried, &private));
     let place = place(is_limited, [&place_name, &operation], &text, &private);
@@ -68,8 +63,6 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         cut_off: &cut_off,
         over: &over,
         limits: &retried.limits,
-        waits_singly: retried.limits.stop_when.is_some()
-            || [&retried.timer, &retried.observer].into_iter().flatten().any(|place| !place.is_static()),
     };
     let settle = Settle {
         private: &private,
@@ -123,6 +116,17 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             #body
         }
     }
+}
+
+/// Returns the code of the limits, which know whether the operation must not be carried out twice.
+fn limits(retried: &RetriedFunction, private: &TokenStream) -> Limited {
+    let Limited { limits, setup } = limited(&retried.limits, private);
+    let is_once = matches!(retried.policy, Policy::Standard { idempotent: Some(false) });
+    let limits = match limits {
+        Some(limits) if is_once && retried.limits.can_cut() => Some(quote!(#private::once(#limits))),
+        limits => limits,
+    };
+    Limited { limits, setup }
 }
 
 /// Returns the beginning of the operation.
@@ -336,29 +340,19 @@ struct Parts<'a> {
     cut_off: &'a TokenStream,
     over: &'a Over,
     limits: &'a Limits,
-    /// Whether each wait is a future of its own. One future of all of them holds the timer and the observer, which need not be `Sync` unless
-    /// they are statics.
-    waits_singly: bool,
 }
 
 impl Parts<'_> {
     /// Returns the code that waits until the attempt is due, with what follows a wait.
     fn wait(&self, after: Option<&TokenStream>) -> TokenStream {
         let Self { private, operation, call, limits, .. } = self;
-        let waited = if self.waits_singly {
-            let wait = local("wait");
-            let waited = awaited(limits, &quote!(#wait), private);
-            quote! {
+        let wait = local("wait");
+        let waited = awaited(limits, &wait.to_token_stream(), private);
+        quote! {
+            if !#private::is_due(#call, &mut #operation) {
                 while let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) {
                     #waited;
                 }
-            }
-        } else {
-            quote!(#private::until_due(#call, &mut #operation).await;)
-        };
-        quote! {
-            if !#private::is_due(#call, &mut #operation) {
-                #waited
                 #after
             }
         }

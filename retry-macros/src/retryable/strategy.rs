@@ -46,10 +46,6 @@ pub(super) fn own_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Dependency {
-    pub(super) const fn is_static(&self) -> bool {
-        matches!(self, Self::Own(_) | Self::Static(_))
-    }
-
     /// Classifies an expression. `locals` are the names that the function binds besides its arguments.
     pub(super) fn of(expr: &Expr, arguments: &[Argument], locals: &[Ident]) -> Self {
         let place = match ungrouped(expr) {

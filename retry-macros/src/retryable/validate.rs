@@ -367,13 +367,12 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
         );
     }
     match (options.idempotent, &options.idempotent_option) {
-        (Some(true), _) => {}
         (Some(false), Some(option)) => diagnostics.error(
             option,
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         ),
-        // Its value was reported already.
-        (None, Some(_)) => {}
+        // Where there is no value, that was reported already.
+        (Some(true), _) | (None, Some(_)) => {}
         _ => diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",
