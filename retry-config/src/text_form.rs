@@ -82,7 +82,7 @@ impl RetryConfig {
     /// file may leave out, deserialize a field of your configuration instead. The file is not opened.
     ///
     /// Some formats parse the text before this is called, such as TOML in `toml::Deserializer::parse`. Their errors of syntax don't name
-    /// the file: add it, as in `.map_err(|error| format!("settings.toml: {error}"))`.
+    /// the file: add it, as in `.map_err(|error| format!("file \"settings.toml\": {error}"))`.
     ///
     /// ```
     /// use retry_config::RetryConfig;

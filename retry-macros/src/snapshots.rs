@@ -61,11 +61,12 @@ fn a_function() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
-                if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__RETRIED, &STORE),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -90,11 +91,12 @@ fn a_function() {
                         }
                         __retry::kept(__retry::call(&__RETRIED, &STORE), &mut __operation, __outcome)
                     };
-                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -112,7 +114,7 @@ fn a_function() {
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 51, "a plain function expands to at most 51 lines besides its body");
+    assert!(code.lines().count() - body <= 53, "a plain function expands to at most 53 lines besides its body");
 }
 
 #[test]
@@ -135,11 +137,15 @@ fn a_method_with_all_options() {
                 use my::retry::__private as __retry;
                 __retry::function_name!(__RETRIED = "put");
                 let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &self.retry));
-                if !__retry::is_due(__retry::call_with(&__RETRIED, &self.retry), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call_with(&__RETRIED, &self.retry),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(
+                    __retry::call_with(&__RETRIED, &self.retry),
+                    &mut __operation,
+                ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call_with(&__RETRIED, &self.retry),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -189,14 +195,15 @@ fn a_method_with_all_options() {
                             __outcome,
                         )
                     };
-                    if !__retry::is_due(
+                    if !__retry::begin_if_due(
                         __retry::call_with(&__RETRIED, &self.retry),
                         &mut __operation,
                     ) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call_with(&__RETRIED, &self.retry),
-                            &mut __operation,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call_with(&__RETRIED, &self.retry),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -231,14 +238,15 @@ fn a_function_with_a_strategy_of_its_own() {
                 let mut __operation = __retry::begin(
                     __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                 );
-                if !__retry::is_due(
+                if !__retry::begin_if_due(
                     __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                     &mut __operation,
                 ) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                        &mut __operation,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -267,14 +275,15 @@ fn a_function_with_a_strategy_of_its_own() {
                             __outcome,
                         )
                     };
-                    if !__retry::is_due(
+                    if !__retry::begin_if_due(
                         __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
                         &mut __operation,
                     ) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                            &mut __operation,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -307,11 +316,15 @@ fn a_strategy_from_a_call() {
                 let __strategy = __retry::shared(pool.strategy());
                 __retry::function_name!(__RETRIED = "ping");
                 let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &__strategy));
-                if !__retry::is_due(__retry::call_with(&__RETRIED, &__strategy), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call_with(&__RETRIED, &__strategy),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(
+                    __retry::call_with(&__RETRIED, &__strategy),
+                    &mut __operation,
+                ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call_with(&__RETRIED, &__strategy),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -340,14 +353,15 @@ fn a_strategy_from_a_call() {
                             __outcome,
                         )
                     };
-                    if !__retry::is_due(
+                    if !__retry::begin_if_due(
                         __retry::call_with(&__RETRIED, &__strategy),
                         &mut __operation,
                     ) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call_with(&__RETRIED, &__strategy),
-                            &mut __operation,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call_with(&__RETRIED, &__strategy),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -402,16 +416,17 @@ fn limits_an_observer_and_a_context() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
-                if !__retry::is_due(
+                if !__retry::begin_if_due(
                     __retry::call(&__RETRIED, &STORE)
                         .with_observer(__retry::static_observer(&METRICS)),
                     &mut __operation,
                 ) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__RETRIED, &STORE)
-                            .with_observer(__retry::static_observer(&METRICS)),
-                        &mut __operation,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -480,16 +495,17 @@ fn limits_an_observer_and_a_context() {
                             __outcome,
                         );
                     }
-                    if !__retry::is_due(
+                    if !__retry::begin_if_due(
                         __retry::call(&__RETRIED, &STORE)
                             .with_observer(__retry::static_observer(&METRICS)),
                         &mut __operation,
                     ) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
-                            &mut __operation,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE)
+                                    .with_observer(__retry::static_observer(&METRICS)),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -524,11 +540,12 @@ fn a_weight_and_what_was_used() {
                 let __weight: u32 = prompt.tokens();
                 let mut __operation = __retry::begin(__retry::call(&__RETRIED, &LLM));
                 __retry::weigh(__retry::call(&__RETRIED, &LLM), &mut __operation, __weight);
-                if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__RETRIED, &LLM),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &LLM),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -559,11 +576,12 @@ fn a_weight_and_what_was_used() {
                         }
                         __retry::kept(__retry::call(&__RETRIED, &LLM), &mut __operation, __outcome)
                     };
-                    if !__retry::is_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &LLM),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &LLM),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -679,11 +697,12 @@ fn a_function_for_failures_with_limits() {
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 loop {
-                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                     }
@@ -777,11 +796,12 @@ fn a_closure_for_the_end() {
                     __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                     }
@@ -948,14 +968,15 @@ fn a_method_that_async_trait_has_changed() {
                     let mut __operation = __retry::begin(
                         __retry::call_with(&__RETRIED, &__self.retry),
                     );
-                    if !__retry::is_due(
+                    if !__retry::begin_if_due(
                         __retry::call_with(&__RETRIED, &__self.retry),
                         &mut __operation,
                     ) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call_with(&__RETRIED, &__self.retry),
-                            &mut __operation,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call_with(&__RETRIED, &__self.retry),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                     }
@@ -995,14 +1016,15 @@ fn a_method_that_async_trait_has_changed() {
                                 __outcome,
                             )
                         };
-                        if !__retry::is_due(
+                        if !__retry::begin_if_due(
                             __retry::call_with(&__RETRIED, &__self.retry),
                             &mut __operation,
                         ) {
-                            while let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call_with(&__RETRIED, &__self.retry),
-                                &mut __operation,
-                            ) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = __retry::wait(
+                                    __retry::call_with(&__RETRIED, &__self.retry),
+                                    &mut __operation,
+                                ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -1039,11 +1061,12 @@ fn a_function_that_names_its_block() {
                     use ::retry_core::__private as __retry;
                     __retry::function_name!(__RETRIED = "get");
                     let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
-                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                     }
@@ -1073,11 +1096,15 @@ fn a_function_that_names_its_block() {
                                 __outcome,
                             )
                         };
-                        if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                            while let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
-                                &mut __operation,
-                            ) {
+                        if !__retry::begin_if_due(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) {
+                            loop {
+                                let ::core::option::Option::Some(__wait) = __retry::wait(
+                                    __retry::call(&__RETRIED, &STORE),
+                                    &mut __operation,
+                                ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
@@ -1148,14 +1175,15 @@ fn a_hedge() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::is_due(
+                            if !__retry::begin_if_due(
                                 __retry::call(&__RETRIED, &STORE),
                                 &mut __operation,
                             ) {
-                                while let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __retry::call(&__RETRIED, &STORE),
-                                    &mut __operation,
-                                ) {
+                                loop {
+                                    let ::core::option::Option::Some(__wait) = __retry::wait(
+                                        __retry::call(&__RETRIED, &STORE),
+                                        &mut __operation,
+                                    ) else { break };
                                     __wait.await;
                                 }
                             }
@@ -1247,14 +1275,15 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::is_due(
+                            if !__retry::begin_if_due(
                                 __retry::call(&__RETRIED, &STORE),
                                 &mut __operation,
                             ) {
-                                while let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __retry::call(&__RETRIED, &STORE),
-                                    &mut __operation,
-                                ) {
+                                loop {
+                                    let ::core::option::Option::Some(__wait) = __retry::wait(
+                                        __retry::call(&__RETRIED, &STORE),
+                                        &mut __operation,
+                                    ) else { break };
                                     __wait.await;
                                 }
                             }
@@ -1368,11 +1397,12 @@ fn a_future_is_polled_beside_each_step() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
-                if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__RETRIED, &STORE),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__RETRIED, &STORE),
+                            &mut __operation,
+                        ) else { break };
                         __retry::beside(::core::pin::Pin::as_mut(&mut __when), &__own_stop, __wait)
                             .await;
                     }
@@ -1432,11 +1462,12 @@ fn a_future_is_polled_beside_each_step() {
                             __outcome,
                         );
                     }
-                    if !__retry::is_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__RETRIED, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __retry::beside(
                                     ::core::pin::Pin::as_mut(&mut __when),
                                     &__own_stop,
@@ -1494,11 +1525,12 @@ fn options_of_one_call() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, Status >),
                 };
-                if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
-                    while let ::core::option::Option::Some(__wait) = __retry::wait(
-                        __retry::call(&__name, &STORE),
-                        &mut __operation,
-                    ) {
+                if !__retry::begin_if_due(__retry::call(&__name, &STORE), &mut __operation) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = __retry::wait(
+                            __retry::call(&__name, &STORE),
+                            &mut __operation,
+                        ) else { break };
                         __wait.await;
                     }
                 }
@@ -1555,11 +1587,12 @@ fn options_of_one_call() {
                             __outcome,
                         );
                     }
-                    if !__retry::is_due(__retry::call(&__name, &STORE), &mut __operation) {
-                        while let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__name, &STORE),
-                            &mut __operation,
-                        ) {
+                    if !__retry::begin_if_due(__retry::call(&__name, &STORE), &mut __operation) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = __retry::wait(
+                                __retry::call(&__name, &STORE),
+                                &mut __operation,
+                            ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(

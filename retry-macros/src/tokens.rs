@@ -86,7 +86,8 @@ pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
     }
 }
 
-/// The library's module of what an expansion of `#[retryable]` names. It is imported, because its path would be longer than the rest.
+/// Returns the name under which an expansion of `#[retryable]` imports the library's module `__private`. Its path in each place would make
+/// the expansion a quarter longer.
 pub(crate) fn private() -> TokenStream {
     quote!(__retry)
 }

@@ -86,11 +86,11 @@ async fn arguments_and_locals_may_have_any_name() {
 mod items_with_names_of_the_expansion {
     use super::{Failed, Flaky, Outcome, STRATEGY, retryable};
 
-    pub(super) const __RETRYABLE_AROUND: u32 = 1;
+    pub(super) const __RETRIED: u32 = 1;
     pub(super) static __RETRYABLE_STRATEGY: u32 = 1;
 
     pub(super) fn operation() -> u32 {
-        __RETRYABLE_AROUND + __RETRYABLE_STRATEGY
+        __RETRIED + __RETRYABLE_STRATEGY
     }
 
     #[retryable(strategy = STRATEGY)]
@@ -101,10 +101,10 @@ mod items_with_names_of_the_expansion {
 
     #[retryable(strategy = "standard")]
     pub(super) async fn call_with_its_own(flaky: &Flaky) -> Outcome<u32> {
-        const __RETRYABLE_AROUND: u32 = 3;
+        const __RETRIED: u32 = 3;
         static __RETRYABLE_STRATEGY: u32 = 4;
         flaky.call()?;
-        Ok(__RETRYABLE_AROUND + __RETRYABLE_STRATEGY)
+        Ok(__RETRIED + __RETRYABLE_STRATEGY)
     }
 
     pub(super) const SAFE: Failed = Failed::SAFE;

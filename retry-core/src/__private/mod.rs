@@ -52,8 +52,8 @@ pub use evaluate::{Evaluable, Fallible, evaluate, evaluate_by, evaluate_idempote
 pub use hedge_feature::__retry_core_hedge_feature as hedge_feature;
 pub use retryable::{
     Call, FunctionName, Name, Path, State, accept_attempts, anew, at_most, attempt, attempt_context, attempt_timeout,
-    attempts, begin, begin_within, beside, block, blocking_timer, call, call_with, call_with_shared, context,
-    cut_on_stop, deadline, given_name, into_span, is_due, last, limited, max_attempts, max_time, observer, once,
+    attempts, begin, begin_if_due, begin_within, beside, block, blocking_timer, call, call_with, call_with_shared,
+    context, cut_on_stop, deadline, given_name, into_span, last, limited, max_attempts, max_time, observer, once,
     own_stop, place, shared, static_blocking_timer, static_observer, static_timer, stop, stop_when, stopped_by, timer,
     unlimited_attempts, unreached, until, wait, weigh,
 };

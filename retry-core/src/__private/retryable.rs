@@ -223,13 +223,13 @@ pub fn beside<'a, W: Future, I: IntoFuture<IntoFuture: Unpin>>(
     Step::new(when, own, step.into_future())
 }
 
-/// Returns whether the attempt is due, because it needs nothing. Otherwise [`wait`] says what it waits for.
+/// Begins the attempt if it needs nothing, and returns whether it did. Otherwise [`wait`] says what it waits for, and begins it.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub fn is_due<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
+pub fn begin_if_due<S: RetryStrategy, L: RunningLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut StateOf<S, L, O>,
 ) -> bool {
-    call.is_due(operation)
+    call.begin_if_due(operation)
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.

@@ -77,7 +77,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct State<K, L: RunningLimits, N> {
     token: TokenState<K>,
-    /// What the next attempt needs. A flag of its own, because to read it from the state of the token would take four instructions.
+    /// What the next attempt needs. A field of its own, because to read it from the state of the token would take four instructions.
     needs: Needs,
     /// Whether the strategy's maximum number of attempts does not apply.
     is_unlimited: bool,
@@ -103,7 +103,7 @@ enum Needs {
 }
 
 impl Needs {
-    /// What an attempt with a token needs that the strategy is asked about.
+    /// Returns what an attempt needs that the strategy must permit.
     #[inline]
     const fn of_token(has_delay: bool) -> Self {
         if has_delay { Self::Delay } else { Self::Look }
@@ -189,7 +189,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
 
     /// Returns whether nothing is needed before the attempt.
     #[inline]
-    pub(crate) const fn needs_nothing(&self) -> bool {
+    const fn needs_nothing(&self) -> bool {
         matches!(self.needs, Needs::NothingUnmade | Needs::Nothing)
     }
 

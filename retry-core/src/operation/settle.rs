@@ -430,7 +430,7 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
 
     /// Drops the last outcome if it was kept for the wait only, which is over.
     ///
-    /// If its `Drop` panics, the token of the paid retry is released.
+    /// If its `Drop` panics, the token of the attempt is released, which was not sent.
     #[inline]
     pub(crate) fn drop_kept<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
         &mut self,

@@ -139,9 +139,9 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
-    /// Returns whether the attempt is due because it needs nothing. Otherwise [`wait`](Call::wait) says whether it is due.
+    /// Begins the attempt if it needs nothing, and returns whether it did. Otherwise [`wait`](Call::wait) begins it once it is due.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn is_due<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
+    pub(crate) fn begin_if_due<L: RunningLimits>(self, operation: &mut StateOf<S, L, O>) -> bool {
         operation.needs_nothing() && self.next_wait(operation).is_none()
     }
 

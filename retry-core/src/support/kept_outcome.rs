@@ -14,8 +14,7 @@ pub trait KeptOutcome<R> {
     fn take(&mut self) -> Option<R>;
 
     /// Drops the outcome if it was kept for the wait only, which is over.
-    #[inline]
-    fn end_wait(&mut self) {}
+    fn end_wait(&mut self);
 
     /// Returns the text of the error in an outcome, if it is at hand.
     fn error_text(&self, outcome: &R) -> Option<String> {
@@ -37,6 +36,9 @@ impl<R> KeptOutcome<R> for () {
     fn take(&mut self) -> Option<R> {
         None
     }
+
+    #[inline]
+    fn end_wait(&mut self) {}
 }
 
 /// Time limits may need the outcome in a later attempt as well.
@@ -55,6 +57,9 @@ impl<R> KeptOutcome<R> for Option<R> {
     fn take(&mut self) -> Option<R> {
         self.take()
     }
+
+    #[inline]
+    fn end_wait(&mut self) {}
 }
 
 /// The last outcome of an operation while it waits for the service. It is boxed, because the place is a part of the future during the

@@ -86,7 +86,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         let turn = turn.expand(retried);
         (Some(race::setup(hedge, retried, call)), quote!(#place loop { #turn }))
     } else if over.is_settled {
-        let turn = turn(retried, &parts, is_limited, context.as_ref(), &settle.expand());
+        let turn = turn(retried, &parts, is_limited, context.as_ref(), &settle.tell_and_settle());
         (None, quote!(#place loop { #turn }))
     } else {
         (None, attempts(retried, &parts, context.as_ref(), &settle, &place))
@@ -143,7 +143,7 @@ fn begin(retried: &RetriedFunction, limits: Option<TokenStream>, operation: &Ide
     }
 }
 
-/// Returns what knows the text of the error in an outcome.
+/// Returns the marker that gives the text of the error in an outcome.
 fn error_text(retried: &RetriedFunction, private: &TokenStream) -> TokenStream {
     let outcome = &retried.outcome;
     // While a part of the type is not known, nothing is known of the error.
@@ -162,8 +162,8 @@ fn place(is_limited: bool, [place, operation]: [&Ident; 2], text: &TokenStream, 
 
 /// Returns the loop of a function without `on_retry`, `on_end` and a hedge. A final outcome is returned as it is.
 ///
-/// What a success at the first attempt needs is written first: the waits and the place for the last outcome come after a failure. Limits need
-/// that place in attempts, too.
+/// In an async function, the later waits and the place for the last outcome come after a failure, so that a success at the first attempt pays
+/// for neither. Limits need that place in attempts, too.
 fn attempts(
     retried: &RetriedFunction,
     parts: &Parts<'_>,
@@ -348,9 +348,11 @@ impl Parts<'_> {
         let Self { private, operation, call, limits, .. } = self;
         let wait = local("wait");
         let waited = awaited(limits, &wait.to_token_stream(), private);
+        // A `while let` would store the wait twice in the future.
         quote! {
-            if !#private::is_due(#call, &mut #operation) {
-                while let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) {
+            if !#private::begin_if_due(#call, &mut #operation) {
+                loop {
+                    let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
                     #waited;
                 }
                 #after

@@ -18,7 +18,7 @@ pub(super) struct Settle<'a> {
     pub(super) directive: &'a TokenStream,
     /// A reference to the place for the last outcome.
     pub(super) last: &'a TokenStream,
-    /// What knows the text of the error in an outcome.
+    /// The marker that gives the text of the error in an outcome.
     pub(super) text: &'a TokenStream,
     /// The location of the outcome's type, where rustc reports that this type does not fit.
     pub(super) outcome: Span,
@@ -75,7 +75,7 @@ impl Settle<'_> {
     }
 
     /// Returns the end of a turn that calls `on_retry` or `on_end`.
-    pub(super) fn expand(&self) -> TokenStream {
+    pub(super) fn tell_and_settle(&self) -> TokenStream {
         let Self { private, call, result, directive, .. } = self;
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);

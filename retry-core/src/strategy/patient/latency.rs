@@ -8,7 +8,10 @@ const FAST_PART_OF_TIMEOUT: f64 = 0.15;
 /// The multiple of the least latency below which an answer is fast in any case: without it, nothing is fast where the round trip is
 /// a fifth of the timeout.
 const FAST_MULTIPLE: f64 = 1.5;
-/// The same while no timeout is known.
+/// The multiple of the least latency up to which an answer shows that the service has no queue. It has the same value, for a reason of its
+/// own: twice the least latency sent too much to servers that are slower when they are busy.
+const NO_QUEUE_MULTIPLE: f64 = 1.5;
+/// The same as [`FAST_MULTIPLE`] while no timeout is known.
 const FAST_MULTIPLE_WITHOUT_TIMEOUT: f64 = 2.0;
 /// The most by which the least latency grows from one measurement of a healthy service to the next. If it followed at once, the answers
 /// of a service that is still slow would seem fast.
@@ -47,11 +50,10 @@ impl Latency {
         latency <= self.fast(least)
     }
 
-    /// Returns whether a success after this time, which was not recorded yet, is about as quick as the quickest earlier one. The first
-    /// success is not: there is nothing to compare it with. If it was, new processes that keep coming would keep a server with a queue
-    /// busy.
-    pub(super) fn is_brief(&self, latency: Duration) -> bool {
-        self.least.is_some_and(|least| latency <= least.mul_f64(FAST_MULTIPLE))
+    /// Returns whether a success after this time, which was not recorded yet, shows that the service has no queue. The first success does
+    /// not: there is nothing to compare it with. If it did, new processes that keep coming would keep a server with a queue busy.
+    pub(super) fn shows_no_queue(&self, latency: Duration) -> bool {
+        self.least.is_some_and(|least| latency <= least.mul_f64(NO_QUEUE_MULTIPLE))
     }
 
     /// Records the timeout of an attempt that failed, if it is known.

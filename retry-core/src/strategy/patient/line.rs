@@ -257,7 +257,7 @@ impl Line {
         self.last_success = Some(now);
         // Timeouts show a server with too much to do, which single sends of many processes keep busy. So after one, an answer must show
         // that there is no queue.
-        let has_room = self.timeouts != Timeouts::Latest || self.latency.is_brief(latency);
+        let has_room = self.timeouts != Timeouts::Latest || self.latency.shows_no_queue(latency);
         let is_fast = self.latency.succeeded(latency);
         if self.queue.is_empty() && self.timeouts != Timeouts::None {
             self.latency.settle();
