@@ -50,7 +50,7 @@ impl Process {
 }
 
 fn read(text: &str) -> Result<RetryConfig, Box<dyn Error>> {
-    // A mistake of syntax is found before the file is named.
+    // toml reports a syntax error without the file, so it is added here.
     let document = toml::Deserializer::parse(text).map_err(|error| format!("file \"settings.toml\": {error}"))?;
     Ok(RetryConfig::from_file_section("settings.toml", "table", document)?)
 }

@@ -711,7 +711,11 @@ fn a_function_for_failures_with_limits() {
                         &mut __operation,
                     );
                     let mut __is_over = false;
-                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                    let __outcome = if __retry::is_unrecovered(
+                        __retry::call(&__RETRIED, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
                         let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;
@@ -806,7 +810,11 @@ fn a_closure_for_the_end() {
                         }
                     }
                     let mut __is_over = false;
-                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                    let __outcome = if __retry::is_unrecovered(
+                        __retry::call(&__RETRIED, &STORE),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
                         let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;
@@ -877,7 +885,11 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         &mut __operation,
                     );
                     let mut __is_over = false;
-                    let __outcome = if __retry::is_unrecovered(&__operation, &mut __last) {
+                    let __outcome = if __retry::is_unrecovered(
+                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        &mut __operation,
+                        &mut __last,
+                    ) {
                         let __outcome = __retry::last_outcome(&mut __last);
                         {
                             __is_over = true;

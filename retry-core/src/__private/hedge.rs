@@ -55,7 +55,7 @@ pub fn begin_attempt<F: Future, S: RetryStrategy, L: RunningLimits, T: Timer + C
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut impl KeptOutcome<F::Output>,
 ) {
-    if !race.unrecovered(operation, last) {
+    if !race.unrecovered(call, operation, last) {
         race.begin(call.deadline(operation));
     }
 }

@@ -5,7 +5,7 @@ use super::evaluate::Fallible;
 use crate::observe::{Event, Report};
 use crate::operation::{
     Beginning, Call, Decision, Driver, End, Identified, OnRetry, OnRetryOutput, OptionalObserver, OutOfTime, Outcome,
-    Plain, RunningLimits, State, StateOf, explored, with_text,
+    Plain, RunningLimits, StateOf, explored, with_text,
 };
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
@@ -94,8 +94,7 @@ pub fn never_cut<R>(cut: Infallible) -> R {
     match cut {}
 }
 
-/// Returns the last outcome of an operation that waited for the service without success, and ends the operation. Otherwise an outcome that
-/// was kept for the wait only is dropped.
+/// Returns the last outcome of an operation that waited for the service without success, and ends the operation.
 #[inline]
 pub fn unrecovered<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -103,10 +102,7 @@ pub fn unrecovered<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock
     last: &mut impl KeptOutcome<R>,
     _: PhantomData<X>,
 ) -> Option<R> {
-    let Some(outcome) = operation.unrecovered(last) else {
-        operation.drop_kept(call, last);
-        return None;
-    };
+    let outcome = operation.unrecovered(call, last)?;
     operation.time_is_over(call, with_text(Plain, || explored::value(&outcome).and_then(X::text)));
     Some(explored::last(outcome))
 }
@@ -114,11 +110,12 @@ pub fn unrecovered<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock
 /// Returns whether an operation waited for the service without success, so that its last outcome is settled without a directive. For an
 /// expansion with `on_retry` or `on_end`.
 #[inline]
-pub fn is_unrecovered<R, K: RetryToken, L: RunningLimits, N>(
-    operation: &State<K, L, N>,
+pub fn is_unrecovered<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
 ) -> bool {
-    operation.is_unrecovered() && last.is_kept()
+    operation.has_no_recovery(call, last)
 }
 
 /// Returns the last outcome, which was kept.

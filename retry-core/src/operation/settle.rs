@@ -380,10 +380,35 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
     }
 
     /// Returns the last outcome of an operation that waited for the service without success, so that no attempt follows. The driver settles it
-    /// without a directive.
+    /// without a directive. Otherwise, an outcome that was kept for the wait is dropped.
     #[inline]
-    pub(crate) fn unrecovered<R>(&self, last: &mut impl KeptOutcome<R>) -> Option<Outcome<R>> {
-        if self.is_unrecovered() { last.take().map(explored::ran) } else { None }
+    pub(crate) fn unrecovered<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        last: &mut impl KeptOutcome<R>,
+    ) -> Option<Outcome<R>> {
+        if self.has_no_recovery(call, last) { last.take().map(explored::ran) } else { None }
+    }
+
+    /// Returns whether the operation waited for the service without success, and its last outcome was kept. Otherwise, an outcome that was
+    /// kept for the wait is dropped.
+    ///
+    /// If its `Drop` panics, the token of the attempt is released, which was not sent.
+    #[inline]
+    pub(crate) fn has_no_recovery<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        last: &mut impl KeptOutcome<R>,
+    ) -> bool {
+        if self.is_unrecovered() {
+            return last.is_kept();
+        }
+        if K::may_wait() && self.needs == Needs::Look {
+            let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+            last.end_wait();
+            guard.disarm();
+        }
+        false
     }
 
     /// Returns whether the operation waited for the service without success.
@@ -425,20 +450,6 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         if let Some(outcome) = explored::kept(outcome) {
             last.keep(outcome, waits);
         }
-        guard.disarm();
-    }
-
-    /// Drops the last outcome if it was kept for the wait only, which is over.
-    ///
-    /// If its `Drop` panics, the token of the attempt is released, which was not sent.
-    #[inline]
-    pub(crate) fn drop_kept<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
-        &mut self,
-        call: Call<'_, S, T, O>,
-        last: &mut impl KeptOutcome<R>,
-    ) {
-        let guard = ReleaseGuard::new(&mut self.token, call.strategy);
-        last.end_wait();
         guard.disarm();
     }
 

@@ -77,7 +77,7 @@ where
                     let Some(wait) = self.call().wait(&mut operation) else { break };
                     wait.await;
                 }
-                if let Some(outcome) = operation.unrecovered(&mut last) {
+                if let Some(outcome) = operation.unrecovered(self.call(), &mut last) {
                     let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true)
                     else {
                         continue;
@@ -149,7 +149,7 @@ where
         let mut last = L::Running::kept_outcome::<_, S::Token>();
         loop {
             let cut = self.call().block(&mut operation);
-            if let Some(outcome) = operation.unrecovered(&mut last) {
+            if let Some(outcome) = operation.unrecovered(self.call(), &mut last) {
                 let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true) else {
                     continue;
                 };

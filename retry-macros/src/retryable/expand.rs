@@ -245,7 +245,7 @@ fn turn(
     context: Option<&TokenStream>,
     settle: &TokenStream,
 ) -> TokenStream {
-    let Parts { private, operation, last, over: Over { setup: is_over, value: over, .. }, .. } = parts;
+    let Parts { private, operation, call, last, over: Over { setup: is_over, value: over, .. }, .. } = parts;
     let result = local("outcome");
     let (wait, before, attempt) = if retried.blocking {
         let (wait, attempt) = parts.block(is_limited, &attempt(retried));
@@ -259,7 +259,7 @@ fn turn(
         #wait
         #before
         #is_over
-        let #result = if #private::is_unrecovered(&#operation, #last) {
+        let #result = if #private::is_unrecovered(#call, &mut #operation, #last) {
             let #result = #private::last_outcome(#last);
             #over
         } else {

@@ -3,10 +3,14 @@
 use super::{Line, Waits, paying, waits};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use retry_core::strategy::DelaySource;
-use retry_core::{Failure, Hedge, PatientRetryStrategy, RetryStrategy, RetryToken, Success, retry};
+use retry_core::{
+    Failure, Hedge, PatientRetryStrategy, RetryInfo, RetryStrategy, RetryToken, Success, retry, retryable,
+};
 use retry_tower::RetryLayer;
+use std::cell::Cell;
 use std::future::ready;
 use std::pin::Pin;
+use std::rc::Rc;
 use tokio::time::sleep;
 use tower::{Layer, ServiceExt, service_fn};
 
@@ -153,4 +157,59 @@ fn the_quota_is_unchanged_by_an_operation_that_leaves() {
     assert!(before.missing() > 0.0);
     strategy.release(refused);
     assert_eq!(quota(), before);
+}
+
+/// An error that shows whether it still exists.
+#[derive(Debug, thiserror::Error, RetryInfo)]
+#[error("held")]
+#[retry(safe)]
+struct Held(Rc<()>);
+
+/// A failure, and then a success with the number of errors that exist during the second attempt.
+struct Counting {
+    error: Rc<()>,
+    attempts: Cell<u32>,
+}
+
+impl Counting {
+    fn attempt(&self) -> Result<usize, Held> {
+        self.attempts.set(self.attempts.get() + 1);
+        if self.attempts.get() == 1 { Err(Held(Rc::clone(&self.error))) } else { Ok(Rc::strong_count(&self.error) - 1) }
+    }
+}
+
+#[retryable(strategy = strategy)]
+async fn plain(strategy: &Waits, service: &Counting) -> Result<usize, Held> {
+    service.attempt()
+}
+
+#[retryable(strategy = strategy, on_end = |_| ())]
+async fn told(strategy: &Waits, service: &Counting) -> Result<usize, Held> {
+    service.attempt()
+}
+
+#[retryable(strategy = strategy, hedge = "1s", idempotent)]
+async fn hedged(strategy: &Waits, service: &Counting) -> Result<usize, Held> {
+    service.attempt()
+}
+
+// Rule M9.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_was_kept_for_a_wait_is_dropped_before_the_next_attempt_in_each_form() {
+    static HEDGE: Hedge = Hedge::after(millis(100));
+    let service = || Counting { error: Rc::new(()), attempts: Cell::new(0) };
+    let kept = [
+        plain(&waits(), &service()).await,
+        told(&waits(), &service()).await,
+        hedged(&waits(), &service()).await,
+        {
+            let service = service();
+            retry(&waits(), async || service.attempt()).run().await
+        },
+        {
+            let service = service();
+            retry(&waits(), async || service.attempt()).idempotent(true).hedge(&HEDGE).run().await
+        },
+    ];
+    assert_eq!(kept.map(Result::unwrap), [0; 5]);
 }

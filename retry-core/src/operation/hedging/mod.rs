@@ -49,7 +49,8 @@ where
                     let Some(wait) = call.wait(operation) else { break };
                     wait.await;
                 }
-                if !race.unrecovered(form.parts().1, last) {
+                let (call, operation) = form.parts();
+                if !race.unrecovered(call, operation, last) {
                     form.prepare();
                     let (call, operation) = form.parts();
                     race.begin(call.deadline(operation));

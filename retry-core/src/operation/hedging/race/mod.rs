@@ -6,7 +6,7 @@ use super::runner::Runner;
 use super::tokens::{Lane, OtherToken};
 use crate::hedge::Hedge;
 use crate::operation::explored::{self, Outcome, Place};
-use crate::operation::{AttemptSleep, Deadline, RunningLimits, State};
+use crate::operation::{AttemptSleep, Call, Deadline, OptionalObserver, RunningLimits, State, StateOf};
 use crate::policy::RetryDirective;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::support::KeptOutcome;
@@ -207,12 +207,13 @@ where
 
     /// Takes the last outcome of an operation that waited for the service without success. Then no attempt follows.
     #[inline]
-    pub(crate) fn unrecovered<L: RunningLimits, N>(
+    pub(crate) fn unrecovered<S: RetryStrategy<Token = K>, L: RunningLimits, T: Copy, O: OptionalObserver + Copy>(
         &mut self,
-        operation: &State<K, L, N>,
+        call: Call<'_, S, T, O>,
+        operation: &mut StateOf<S, L, O>,
         last: &mut impl KeptOutcome<F::Output>,
     ) -> bool {
-        self.outcome = operation.unrecovered(last);
+        self.outcome = operation.unrecovered(call, last);
         self.outcome.is_some()
     }
 
