@@ -672,6 +672,7 @@ fn a_function_that_blocks() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_function_for_failures_with_limits() {
     retried(
         quote!(strategy = STORE, max_time = LIMIT, on_retry = log),
