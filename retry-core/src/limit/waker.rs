@@ -10,12 +10,10 @@ use std::task::{Wake, Waker};
 /// The waker is only created if the strategy asks for it, because an attempt that may be sent immediately needs none.
 /// When driving a strategy by hand, create a `LazyWaker` from your own waker: `LazyWaker::from(&waker)`.
 #[derive(Debug)]
-pub struct LazyWaker<'w>(Source<'w>);
-
-#[derive(Debug)]
-enum Source<'w> {
-    Given(&'w Waker),
-    EarlyWake(OnceCell<EarlyWake>),
+pub struct LazyWaker<'w> {
+    given: Option<&'w Waker>,
+    /// The wake of the operation that made it, once the strategy has asked for a waker.
+    early_wake: OnceCell<EarlyWake>,
 }
 
 impl LazyWaker<'_> {
@@ -23,31 +21,25 @@ impl LazyWaker<'_> {
     /// [`into_early_wake`](LazyWaker::into_early_wake).
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self(Source::EarlyWake(OnceCell::new()))
+        Self { given: None, early_wake: OnceCell::new() }
     }
 
     /// Returns a waker that ends the wait after this call of [`ready`](crate::RetryStrategy::ready), so that the
     /// strategy is asked again. It can be stored, and woken from any thread. After the wait it is a no-op.
     pub fn waker(&self) -> Waker {
-        match &self.0 {
-            Source::Given(waker) => (*waker).clone(),
-            Source::EarlyWake(wake) => wake.get_or_init(EarlyWake::new).waker(),
-        }
+        self.given.map_or_else(|| self.early_wake.get_or_init(EarlyWake::new).waker(), Waker::clone)
     }
 
     /// Returns the waiting side of the waker, or `None` if the strategy did not ask for a waker.
     #[inline]
     pub(crate) fn into_early_wake(self) -> Option<EarlyWake> {
-        match self.0 {
-            Source::Given(_) => None,
-            Source::EarlyWake(wake) => wake.into_inner(),
-        }
+        self.early_wake.into_inner()
     }
 }
 
 impl<'w> From<&'w Waker> for LazyWaker<'w> {
     fn from(waker: &'w Waker) -> Self {
-        Self(Source::Given(waker))
+        Self { given: Some(waker), early_wake: OnceCell::new() }
     }
 }
 
