@@ -60,11 +60,11 @@ fn a_function() {
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
-                if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
+                if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -81,31 +81,31 @@ fn a_function() {
                             })
                             .await;
                         if __retry::settle(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __retry::kept(__retry::call(&__RETRIED, &STORE), &mut __operation, __outcome)
+                        __RETRIED.call(&STORE).kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -136,14 +136,11 @@ fn a_method_with_all_options() {
             ) -> io::Result<impl Sized> {
                 use my::retry::__private as __retry;
                 __retry::function_name!(__RETRIED = "put");
-                let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &self.retry));
-                if !__retry::begin_if_due(
-                    __retry::call_with(&__RETRIED, &self.retry),
-                    &mut __operation,
-                ) {
+                let mut __operation = __retry::begin(__RETRIED.call_with(&self.retry));
+                if !__retry::begin_if_due(__RETRIED.call_with(&self.retry), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call_with(&__RETRIED, &self.retry),
+                            __RETRIED.call_with(&self.retry),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -181,38 +178,33 @@ fn a_method_with_all_options() {
                             })
                             .await;
                         if __retry::settle(
-                            __retry::call_with(&__RETRIED, &self.retry),
+                            __RETRIED.call_with(&self.retry),
                             __retry::evaluate_idempotent(&__outcome, false),
                             &mut __operation,
                             &__outcome,
                             __retry::NO_TEXT,
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __retry::kept(
-                            __retry::call_with(&__RETRIED, &self.retry),
-                            &mut __operation,
-                            __outcome,
-                        )
+                        __RETRIED
+                            .call_with(&self.retry)
+                            .kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(
-                        __retry::call_with(&__RETRIED, &self.retry),
-                        &mut __operation,
-                    ) {
+                    if !__retry::begin_if_due(__RETRIED.call_with(&self.retry), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call_with(&__RETRIED, &self.retry),
+                                __RETRIED.call_with(&self.retry),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call_with(&__RETRIED, &self.retry),
+                            __RETRIED.call_with(&self.retry),
                             &mut __operation,
                             &mut __last,
                             __retry::NO_TEXT,
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -235,16 +227,11 @@ fn a_function_with_a_strategy_of_its_own() {
                 use ::retry_core::__private as __retry;
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
                 __retry::function_name!(__RETRIED = "ping");
-                let mut __operation = __retry::begin(
-                    __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                );
-                if !__retry::begin_if_due(
-                    __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                    &mut __operation,
-                ) {
+                let mut __operation = __retry::begin(__RETRIED.call(&__RETRYABLE_STRATEGY));
+                if !__retry::begin_if_due(__RETRIED.call(&__RETRYABLE_STRATEGY), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            __RETRIED.call(&__RETRYABLE_STRATEGY),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -261,38 +248,36 @@ fn a_function_with_a_strategy_of_its_own() {
                             })
                             .await;
                         if __retry::settle(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            __RETRIED.call(&__RETRYABLE_STRATEGY),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             __retry::text_of!(Result < (), StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __retry::kept(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
-                            &mut __operation,
-                            __outcome,
-                        )
+                        __RETRIED
+                            .call(&__RETRYABLE_STRATEGY)
+                            .kept(&mut __operation, __retry::moved!(__outcome))
                     };
                     if !__retry::begin_if_due(
-                        __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                        __RETRIED.call(&__RETRYABLE_STRATEGY),
                         &mut __operation,
                     ) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                                __RETRIED.call(&__RETRYABLE_STRATEGY),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__RETRIED, &__RETRYABLE_STRATEGY),
+                            __RETRIED.call(&__RETRYABLE_STRATEGY),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < (), StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -315,14 +300,11 @@ fn a_strategy_from_a_call() {
                 use ::retry_core::__private as __retry;
                 let __strategy = __retry::shared(pool.strategy());
                 __retry::function_name!(__RETRIED = "ping");
-                let mut __operation = __retry::begin(__retry::call_with(&__RETRIED, &__strategy));
-                if !__retry::begin_if_due(
-                    __retry::call_with(&__RETRIED, &__strategy),
-                    &mut __operation,
-                ) {
+                let mut __operation = __retry::begin(__RETRIED.call_with(&__strategy));
+                if !__retry::begin_if_due(__RETRIED.call_with(&__strategy), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call_with(&__RETRIED, &__strategy),
+                            __RETRIED.call_with(&__strategy),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -339,38 +321,33 @@ fn a_strategy_from_a_call() {
                             })
                             .await;
                         if __retry::settle(
-                            __retry::call_with(&__RETRIED, &__strategy),
+                            __RETRIED.call_with(&__strategy),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             __retry::text_of!(Result < (), StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __retry::kept(
-                            __retry::call_with(&__RETRIED, &__strategy),
-                            &mut __operation,
-                            __outcome,
-                        )
+                        __RETRIED
+                            .call_with(&__strategy)
+                            .kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(
-                        __retry::call_with(&__RETRIED, &__strategy),
-                        &mut __operation,
-                    ) {
+                    if !__retry::begin_if_due(__RETRIED.call_with(&__strategy), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call_with(&__RETRIED, &__strategy),
+                                __RETRIED.call_with(&__strategy),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call_with(&__RETRIED, &__strategy),
+                            __RETRIED.call_with(&__strategy),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < (), StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -401,8 +378,7 @@ fn limits_an_observer_and_a_context() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE)
-                        .with_observer(__retry::static_observer(&METRICS)),
+                    __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                     __retry::attempt_timeout(
                         __retry::max_time(
                             __retry::limited(),
@@ -417,14 +393,12 @@ fn limits_an_observer_and_a_context() {
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 if !__retry::begin_if_due(
-                    __retry::call(&__RETRIED, &STORE)
-                        .with_observer(__retry::static_observer(&METRICS)),
+                    __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                     &mut __operation,
                 ) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -433,8 +407,7 @@ fn limits_an_observer_and_a_context() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                         );
                         let context = __retry::attempt_context(&__context, &__operation);
@@ -453,7 +426,8 @@ fn limits_an_observer_and_a_context() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
-                                        __retry::call(&__RETRIED, &STORE)
+                                        __RETRIED
+                                            .call(&STORE)
                                             .with_observer(__retry::static_observer(&METRICS)),
                                         &mut __operation,
                                         __cut,
@@ -469,12 +443,12 @@ fn limits_an_observer_and_a_context() {
                             }
                         };
                         if __retry::settle(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                             __context
                                 .remember(
                                     __retry::evaluate_by(
-                                        __retry::call(&__RETRIED, &STORE)
+                                        __RETRIED
+                                            .call(&STORE)
                                             .with_observer(__retry::static_observer(&METRICS)),
                                         &mut __operation,
                                         &__outcome,
@@ -485,37 +459,35 @@ fn limits_an_observer_and_a_context() {
                             &__outcome,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                             &mut __last,
-                            __outcome,
+                            __retry::moved!(__outcome),
                         );
                     }
                     if !__retry::begin_if_due(
-                        __retry::call(&__RETRIED, &STORE)
-                            .with_observer(__retry::static_observer(&METRICS)),
+                        __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                         &mut __operation,
                     ) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE)
+                                __RETRIED
+                                    .call(&STORE)
                                     .with_observer(__retry::static_observer(&METRICS)),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__RETRIED, &STORE)
-                                .with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -538,12 +510,12 @@ fn a_weight_and_what_was_used() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "complete");
                 let __weight: u32 = prompt.tokens();
-                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &LLM));
-                __retry::weigh(__retry::call(&__RETRIED, &LLM), &mut __operation, __weight);
-                if !__retry::begin_if_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.call(&LLM));
+                __retry::weigh(__RETRIED.call(&LLM), &mut __operation, __weight);
+                if !__retry::begin_if_due(__RETRIED.call(&LLM), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &LLM),
+                            __RETRIED.call(&LLM),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -560,9 +532,9 @@ fn a_weight_and_what_was_used() {
                             })
                             .await;
                         if __retry::settle(
-                            __retry::call(&__RETRIED, &LLM),
+                            __RETRIED.call(&LLM),
                             __retry::used_by(
-                                __retry::call(&__RETRIED, &LLM),
+                                __RETRIED.call(&LLM),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
@@ -572,25 +544,25 @@ fn a_weight_and_what_was_used() {
                             &__outcome,
                             __retry::text_of!(Result < Text, StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __retry::kept(__retry::call(&__RETRIED, &LLM), &mut __operation, __outcome)
+                        __RETRIED.call(&LLM).kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &LLM), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.call(&LLM), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &LLM),
+                                __RETRIED.call(&LLM),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__RETRIED, &LLM),
+                            __RETRIED.call(&LLM),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Text, StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -614,7 +586,8 @@ fn a_function_that_blocks() {
                 __retry::function_name!(__RETRIED = "get");
                 let __blocking_timer = self.clock();
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE)
+                    __RETRIED
+                        .call(&STORE)
                         .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                     __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
@@ -624,12 +597,14 @@ fn a_function_that_blocks() {
                 };
                 loop {
                     if let ::core::option::Option::Some(__cut) = __retry::block(
-                        __retry::call(&__RETRIED, &STORE)
+                        __RETRIED
+                            .call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                     ) {
                         return __retry::over(
-                            __retry::call(&__RETRIED, &STORE)
+                            __RETRIED
+                                .call(&STORE)
                                 .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                             &mut __operation,
                             __cut,
@@ -638,32 +613,35 @@ fn a_function_that_blocks() {
                         );
                     }
                     if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                        __retry::call(&__RETRIED, &STORE)
+                        __RETRIED
+                            .call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
                         __retry::NO_TEXT,
                     ) {
-                        return __outcome;
+                        return __retry::final_outcome(__retry::moved!(__outcome));
                     }
                     let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<_, StoreError> { self.send() });
                     if __retry::settle(
-                        __retry::call(&__RETRIED, &STORE)
+                        __RETRIED
+                            .call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         __retry::evaluate(&__outcome),
                         &mut __operation,
                         &__outcome,
                         __retry::NO_TEXT,
                     ) {
-                        return __retry::final_outcome!(__outcome);
+                        return __retry::final_outcome(__retry::moved!(__outcome));
                     }
                     __retry::keep(
-                        __retry::call(&__RETRIED, &STORE)
+                        __RETRIED
+                            .call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
-                        __outcome,
+                        __retry::moved!(__outcome),
                     );
                 }
             }
@@ -672,7 +650,6 @@ fn a_function_that_blocks() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_function_for_failures_with_limits() {
     retried(
         quote!(strategy = STORE, max_time = LIMIT, on_retry = log),
@@ -686,34 +663,31 @@ fn a_function_for_failures_with_limits() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE),
+                    __RETRIED.call(&STORE),
                     __retry::max_time(__retry::limited(), LIMIT),
                 );
-                let __beginning = __retry::beginning(
-                    __retry::call(&__RETRIED, &STORE),
-                    &__operation,
-                );
+                let __beginning = __retry::beginning(__RETRIED.call(&STORE), &__operation);
                 let mut __last = __retry::WithText {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 loop {
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                     }
                     let (__deadline, __sleep) = __retry::deadline(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         &mut __operation,
                     );
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -738,7 +712,7 @@ fn a_function_for_failures_with_limits() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut_unsettled(
-                                        __retry::call(&__RETRIED, &STORE),
+                                        __RETRIED.call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -755,7 +729,7 @@ fn a_function_for_failures_with_limits() {
                         }
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -794,17 +768,17 @@ fn a_closure_for_the_end() {
             ) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let __started = __retry::started(__retry::call(&__RETRIED, &STORE));
-                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
+                let __started = __retry::started(__RETRIED.call(&STORE));
+                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
                 let mut __last = __retry::last(
                     &__operation,
                     __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -812,7 +786,7 @@ fn a_closure_for_the_end() {
                     }
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -832,7 +806,7 @@ fn a_closure_for_the_end() {
                             .await
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_to_end(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -843,7 +817,7 @@ fn a_closure_for_the_end() {
                         __outcome,
                     ) {
                         return __retry::tell_end(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             __end,
                             __started,
                             |__report| __retry::on_end(__report, |report| *ended = report.reason),
@@ -869,11 +843,11 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE).blocking(),
+                    __RETRIED.call(&STORE).blocking(),
                     __retry::until(__retry::limited(), deadline),
                 );
                 let __beginning = __retry::beginning(
-                    __retry::call(&__RETRIED, &STORE).blocking(),
+                    __RETRIED.call(&STORE).blocking(),
                     &__operation,
                 );
                 let mut __last = __retry::WithText {
@@ -881,13 +855,10 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 loop {
-                    let __cut = __retry::block(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
-                        &mut __operation,
-                    );
+                    let __cut = __retry::block(__RETRIED.call(&STORE).blocking(), &mut __operation);
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __RETRIED.call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -900,7 +871,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         match __cut {
                             ::core::option::Option::Some(__cut) => {
                                 match __retry::cut_unsettled(
-                                    __retry::call(&__RETRIED, &STORE).blocking(),
+                                    __RETRIED.call(&STORE).blocking(),
                                     &mut __operation,
                                     __cut,
                                     &mut __last,
@@ -920,7 +891,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         }
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __RETRIED.call(&STORE).blocking(),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -948,7 +919,6 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
 fn a_method_that_async_trait_has_changed() {
     retried(
         quote!(strategy = self.retry),
@@ -978,16 +948,11 @@ fn a_method_that_async_trait_has_changed() {
                     let mut key = key;
                     use ::retry_core::__private as __retry;
                     __retry::function_name!(__RETRIED = "put");
-                    let mut __operation = __retry::begin(
-                        __retry::call_with(&__RETRIED, &__self.retry),
-                    );
-                    if !__retry::begin_if_due(
-                        __retry::call_with(&__RETRIED, &__self.retry),
-                        &mut __operation,
-                    ) {
+                    let mut __operation = __retry::begin(__RETRIED.call_with(&__self.retry));
+                    if !__retry::begin_if_due(__RETRIED.call_with(&__self.retry), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call_with(&__RETRIED, &__self.retry),
+                                __RETRIED.call_with(&__self.retry),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -1015,38 +980,36 @@ fn a_method_that_async_trait_has_changed() {
                                 })
                                 .await;
                             if __retry::settle(
-                                __retry::call_with(&__RETRIED, &__self.retry),
+                                __RETRIED.call_with(&__self.retry),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
                                 __retry::text_of!(Result < (), StoreError >),
                             ) {
-                                return __retry::final_outcome!(__outcome);
+                                return __retry::final_outcome(__retry::moved!(__outcome));
                             }
-                            __retry::kept(
-                                __retry::call_with(&__RETRIED, &__self.retry),
-                                &mut __operation,
-                                __outcome,
-                            )
+                            __RETRIED
+                                .call_with(&__self.retry)
+                                .kept(&mut __operation, __retry::moved!(__outcome))
                         };
                         if !__retry::begin_if_due(
-                            __retry::call_with(&__RETRIED, &__self.retry),
+                            __RETRIED.call_with(&__self.retry),
                             &mut __operation,
                         ) {
                             loop {
                                 let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __retry::call_with(&__RETRIED, &__self.retry),
+                                    __RETRIED.call_with(&__self.retry),
                                     &mut __operation,
                                 ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                                __retry::call_with(&__RETRIED, &__self.retry),
+                                __RETRIED.call_with(&__self.retry),
                                 &mut __operation,
                                 &mut __last,
                                 __retry::text_of!(Result < (), StoreError >),
                             ) {
-                                return __outcome;
+                                return __retry::final_outcome(__retry::moved!(__outcome));
                             }
                         }
                     }
@@ -1073,11 +1036,11 @@ fn a_function_that_names_its_block() {
                 let future = async move {
                     use ::retry_core::__private as __retry;
                     __retry::function_name!(__RETRIED = "get");
-                    let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    let mut __operation = __retry::begin(__RETRIED.call(&STORE));
+                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -1095,38 +1058,31 @@ fn a_function_that_names_its_block() {
                                 })
                                 .await;
                             if __retry::settle(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
                                 __retry::text_of!(Result < Object, StoreError >),
                             ) {
-                                return __retry::final_outcome!(__outcome);
+                                return __retry::final_outcome(__retry::moved!(__outcome));
                             }
-                            __retry::kept(
-                                __retry::call(&__RETRIED, &STORE),
-                                &mut __operation,
-                                __outcome,
-                            )
+                            __RETRIED.call(&STORE).kept(&mut __operation, __retry::moved!(__outcome))
                         };
-                        if !__retry::begin_if_due(
-                            __retry::call(&__RETRIED, &STORE),
-                            &mut __operation,
-                        ) {
+                        if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                             loop {
                                 let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __retry::call(&__RETRIED, &STORE),
+                                    __RETRIED.call(&STORE),
                                     &mut __operation,
                                 ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                                 &mut __last,
                                 __retry::text_of!(Result < Object, StoreError >),
                             ) {
-                                return __outcome;
+                                return __retry::final_outcome(__retry::moved!(__outcome));
                             }
                         }
                     }
@@ -1166,7 +1122,7 @@ fn a_hedge() {
             async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let mut __operation = __retry::begin(__retry::call(&__RETRIED, &STORE));
+                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
@@ -1174,7 +1130,7 @@ fn a_hedge() {
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
                 let mut __race = __retry::race(
-                    __retry::call(&__RETRIED, &STORE),
+                    __RETRIED.call(&STORE),
                     &__operation,
                     __retry::static_hedge(&__RETRYABLE_HEDGE),
                     [__first, __second],
@@ -1188,13 +1144,10 @@ fn a_hedge() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::begin_if_due(
-                                __retry::call(&__RETRIED, &STORE),
-                                &mut __operation,
-                            ) {
+                            if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                                 loop {
                                     let ::core::option::Option::Some(__wait) = __retry::wait(
-                                        __retry::call(&__RETRIED, &STORE),
+                                        __RETRIED.call(&STORE),
                                         &mut __operation,
                                     ) else { break };
                                     __wait.await;
@@ -1202,7 +1155,7 @@ fn a_hedge() {
                             }
                         }
                         __retry::begin_attempt(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
@@ -1219,7 +1172,7 @@ fn a_hedge() {
                     }
                     let __raced = (&mut __race).await;
                     if let ::core::option::Option::Some(__end) = __retry::proceed(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
@@ -1261,20 +1214,20 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let _ = &mut left;
-                let __started = __retry::started(__retry::call(&__RETRIED, &STORE));
+                let __started = __retry::started(__RETRIED.call(&STORE));
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE),
+                    __RETRIED.call(&STORE),
                     __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
                 let mut __context = __retry::context(&__operation);
-                let __beginning = __retry::beginning(__retry::call(&__RETRIED, &STORE), &__context);
+                let __beginning = __retry::beginning(__RETRIED.call(&STORE), &__context);
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
                 let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
                 let mut __race = __retry::race(
-                    __retry::call(&__RETRIED, &STORE),
+                    __RETRIED.call(&STORE),
                     &__operation,
                     __retry::static_hedge(&GET),
                     [__first, __second],
@@ -1288,13 +1241,10 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::begin_if_due(
-                                __retry::call(&__RETRIED, &STORE),
-                                &mut __operation,
-                            ) {
+                            if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                                 loop {
                                     let ::core::option::Option::Some(__wait) = __retry::wait(
-                                        __retry::call(&__RETRIED, &STORE),
+                                        __RETRIED.call(&STORE),
                                         &mut __operation,
                                     ) else { break };
                                     __wait.await;
@@ -1302,7 +1252,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             }
                         }
                         __retry::begin_attempt(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
@@ -1328,7 +1278,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     }
                     let __raced = (&mut __race).await;
                     if let ::core::option::Option::Some(__end) = __retry::proceed(
-                        __retry::call(&__RETRIED, &STORE),
+                        __RETRIED.call(&STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
@@ -1344,7 +1294,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                         __retry::out_of_time,
                     ) {
                         return __retry::tell_end(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             __end,
                             __started,
                             |__report| __retry::on_end(__report, count),
@@ -1401,7 +1351,7 @@ fn a_future_is_polled_beside_each_step() {
                     )
                     .await;
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE),
+                    __RETRIED.call(&STORE),
                     __retry::cut_on_stop(
                         __retry::stopped_by(__retry::stop(__retry::limited(), __stop), &__own_stop),
                     ),
@@ -1410,10 +1360,10 @@ fn a_future_is_polled_beside_each_step() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
-                if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __retry::beside(::core::pin::Pin::as_mut(&mut __when), &__own_stop, __wait)
@@ -1423,7 +1373,7 @@ fn a_future_is_polled_beside_each_step() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                         );
                         let __outcome = {
@@ -1445,7 +1395,7 @@ fn a_future_is_polled_beside_each_step() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
-                                        __retry::call(&__RETRIED, &STORE),
+                                        __RETRIED.call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -1460,25 +1410,25 @@ fn a_future_is_polled_beside_each_step() {
                             }
                         };
                         if __retry::settle(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                             &mut __last,
-                            __outcome,
+                            __retry::moved!(__outcome),
                         );
                     }
-                    if !__retry::begin_if_due(__retry::call(&__RETRIED, &STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__RETRIED, &STORE),
+                                __RETRIED.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __retry::beside(
@@ -1489,12 +1439,12 @@ fn a_future_is_polled_beside_each_step() {
                                 .await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__RETRIED, &STORE),
+                            __RETRIED.call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -1528,7 +1478,7 @@ fn options_of_one_call() {
                 use ::retry_core::__private as __retry;
                 let __name = __retry::given_name(format!("get {shard}"));
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__name, &STORE),
+                    __name.call(&STORE),
                     __retry::max_attempts(
                         __retry::max_time(__retry::limited(), limit),
                         __retry::accept_attempts(attempts),
@@ -1538,10 +1488,10 @@ fn options_of_one_call() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, Status >),
                 };
-                if !__retry::begin_if_due(__retry::call(&__name, &STORE), &mut __operation) {
+                if !__retry::begin_if_due(__name.call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __retry::call(&__name, &STORE),
+                            __name.call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -1550,7 +1500,7 @@ fn options_of_one_call() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __retry::call(&__name, &STORE),
+                            __name.call(&STORE),
                             &mut __operation,
                         );
                         let __outcome = {
@@ -1568,7 +1518,7 @@ fn options_of_one_call() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
-                                        __retry::call(&__name, &STORE),
+                                        __name.call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -1585,36 +1535,36 @@ fn options_of_one_call() {
                             }
                         };
                         if __retry::settle(
-                            __retry::call(&__name, &STORE),
+                            __name.call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
                             __retry::text_of!(Result < Object, Status >),
                         ) {
-                            return __retry::final_outcome!(__outcome);
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __retry::call(&__name, &STORE),
+                            __name.call(&STORE),
                             &mut __operation,
                             &mut __last,
-                            __outcome,
+                            __retry::moved!(__outcome),
                         );
                     }
-                    if !__retry::begin_if_due(__retry::call(&__name, &STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__name.call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __retry::call(&__name, &STORE),
+                                __name.call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __retry::call(&__name, &STORE),
+                            __name.call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, Status >),
                         ) {
-                            return __outcome;
+                            return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                     }
                 }
@@ -1637,7 +1587,7 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
                 use ::retry_core::__private as __retry;
                 static __RETRIED: __retry::Name = __retry::Name::Given("get");
                 let mut __operation = __retry::begin_within(
-                    __retry::call(&__RETRIED, &STORE).blocking(),
+                    __RETRIED.call(&STORE).blocking(),
                     __retry::at_most(__retry::attempts(2u32)),
                 );
                 let mut __last = __retry::last(
@@ -1645,31 +1595,31 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
                     __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    __retry::block(__retry::call(&__RETRIED, &STORE).blocking(), &mut __operation);
+                    __retry::block(__RETRIED.call(&STORE).blocking(), &mut __operation);
                     if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __RETRIED.call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                         __retry::text_of!(Result < Object, StoreError >),
                     ) {
-                        return __outcome;
+                        return __retry::final_outcome(__retry::moved!(__outcome));
                     }
                     let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<Object, StoreError> { send() });
                     if __retry::settle(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __RETRIED.call(&STORE).blocking(),
                         __retry::evaluate(&__outcome),
                         &mut __operation,
                         &__outcome,
                         __retry::text_of!(Result < Object, StoreError >),
                     ) {
-                        return __retry::final_outcome!(__outcome);
+                        return __retry::final_outcome(__retry::moved!(__outcome));
                     }
                     __retry::keep(
-                        __retry::call(&__RETRIED, &STORE).blocking(),
+                        __RETRIED.call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
-                        __outcome,
+                        __retry::moved!(__outcome),
                     );
                 }
             }

@@ -9,6 +9,7 @@ mod evaluate;
 #[cfg(feature = "hedges")]
 mod hedge;
 mod hedge_feature;
+mod moved;
 mod retryable;
 mod said;
 mod settle;
@@ -50,19 +51,18 @@ pub use error_text::{
 };
 pub use evaluate::{Evaluable, Fallible, evaluate, evaluate_by, evaluate_idempotent, evaluate_with, used, used_by};
 pub use hedge_feature::__retry_core_hedge_feature as hedge_feature;
+pub use moved::{Moving, Whole, moved};
 pub use retryable::{
     Call, FunctionName, Name, Path, State, accept_attempts, anew, at_most, attempt, attempt_context, attempt_timeout,
-    attempts, begin, begin_if_due, begin_within, beside, block, blocking_timer, call, call_with, call_with_shared,
-    context, cut_on_stop, deadline, given_name, into_span, last, limited, max_attempts, max_time, observer, once,
-    own_stop, place, shared, static_blocking_timer, static_observer, static_timer, stop, stop_when, stopped_by, timer,
-    unlimited_attempts, unreached, until, wait, weigh,
+    attempts, begin, begin_if_due, begin_within, beside, block, blocking_timer, context, cut_on_stop, deadline,
+    given_name, into_span, last, limited, max_attempts, max_time, observer, once, own_stop, place, shared,
+    static_blocking_timer, static_observer, static_timer, stop, stop_when, stopped_by, timer, unlimited_attempts,
+    unreached, until, wait, weigh,
 };
-#[cfg(feature = "test")]
-pub use settle::explored_outcome;
 pub use settle::{
-    MadeOfError, beginning, cut, cut_unsettled, final_outcome, is_unrecovered, keep, kept, last_outcome, never_cut,
-    on_end, on_retry, out_of_time, outcome, over, settle, settle_and_tell, settle_to_end, started, tell_end,
-    tell_failure, timed_out, unrecovered,
+    MadeOfError, beginning, cut, cut_unsettled, final_outcome, is_unrecovered, keep, last_outcome, never_cut, on_end,
+    on_retry, out_of_time, outcome, over, settle, settle_and_tell, settle_to_end, started, tell_end, tell_failure,
+    timed_out, unrecovered,
 };
 
 // Items for the option `hedge`.

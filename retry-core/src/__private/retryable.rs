@@ -33,27 +33,29 @@ where
     Operations::take(strategy.take())
 }
 
-/// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
-#[inline]
-pub fn call<'c, S: AcceptedStrategy<A>, A: 'static>(name: &'c Name, strategy: &'static S) -> Call<'c, A> {
-    Call::new(name, strategy.accept())
-}
+impl Name {
+    /// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
+    #[inline]
+    pub fn call<S: AcceptedStrategy<A>, A: 'static>(&self, strategy: &'static S) -> Call<'_, A> {
+        Call::new(self, strategy.accept())
+    }
 
-/// Makes a call whose strategy is part of an argument.
-#[inline]
-pub fn call_with<'c, S: AcceptedStrategy<A>, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A> {
-    Call::new(name, strategy.accept())
-}
+    /// Makes a call whose strategy is part of an argument.
+    #[inline]
+    pub fn call_with<'c, S: AcceptedStrategy<A>, A>(&'c self, strategy: &'c S) -> Call<'c, A> {
+        Call::new(self, strategy.accept())
+    }
 
-/// Makes a call whose strategy is an argument itself, or a variable of the function.
-#[inline]
-pub fn call_with_shared<'c, S, T, A>(name: &'c Name, strategy: &'c S) -> Call<'c, A>
-where
-    S: AcceptedStrategy<T>,
-    T: 'c,
-    Operations: AcceptedShare<S, T, A>,
-{
-    Call::new(name, Operations::borrow(strategy.accept()))
+    /// Makes a call whose strategy is an argument itself, or a variable of the function.
+    #[inline]
+    pub fn call_with_shared<'c, S, T, A>(&'c self, strategy: &'c S) -> Call<'c, A>
+    where
+        S: AcceptedStrategy<T>,
+        T: 'c,
+        Operations: AcceptedShare<S, T, A>,
+    {
+        Call::new(self, Operations::borrow(strategy.accept()))
+    }
 }
 
 /// Gives an expression the type of an outcome. It is never called.

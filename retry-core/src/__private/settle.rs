@@ -101,10 +101,10 @@ pub fn unrecovered<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock
     operation: &mut StateOf<S, L, O>,
     last: &mut impl KeptOutcome<R>,
     _: PhantomData<X>,
-) -> Option<R> {
+) -> Option<Outcome<R>> {
     let outcome = operation.unrecovered(call, last)?;
     operation.time_is_over(call, with_text(Plain, || explored::value(&outcome).and_then(X::text)));
-    Some(explored::last(outcome))
+    Some(outcome)
 }
 
 /// Returns whether an operation waited for the service without success, so that its last outcome is settled without a directive. For an
@@ -156,30 +156,9 @@ pub fn settle<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock + Co
     matches!(decision, Decision::Stop { .. })
 }
 
-/// Expands to the final outcome. A function would copy it.
-#[cfg(not(feature = "test"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __retry_core_final_outcome {
-    ($outcome:ident) => {
-        $outcome
-    };
-}
-
-/// Expands to the final outcome, which an exploration may have replaced.
-#[cfg(feature = "test")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __retry_core_final_outcome {
-    ($outcome:ident) => {
-        $crate::__private::explored_outcome($outcome)
-    };
-}
-pub use __retry_core_final_outcome as final_outcome;
-
-/// Returns the final outcome, which an exploration may have replaced.
-#[cfg(feature = "test")]
-pub fn explored_outcome<R>(outcome: Outcome<R>) -> R {
+/// Returns the final outcome.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn final_outcome<R>(outcome: Outcome<R>) -> R {
     explored::last(outcome)
 }
 
@@ -194,16 +173,18 @@ pub fn keep<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalO
     operation.keep(call, last, outcome);
 }
 
-/// Drops or keeps the outcome of an attempt that another one follows, and returns its place.
-#[inline]
-pub fn kept<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    operation: &mut StateOf<S, L, O>,
-    outcome: Outcome<R>,
-) -> impl KeptOutcome<R> + use<R, S, L, T, O> {
-    let mut last = S::Token::kept_outcome();
-    operation.keep(call, &mut last, outcome);
-    last
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Drops or keeps the outcome of an attempt that another one follows, and returns its place.
+    #[inline]
+    pub fn kept<R, L: RunningLimits>(
+        self,
+        operation: &mut StateOf<S, L, O>,
+        outcome: Outcome<R>,
+    ) -> impl KeptOutcome<R> + use<R, S, L, T, O> {
+        let mut last = S::Token::kept_outcome();
+        operation.keep(self, &mut last, outcome);
+        last
+    }
 }
 
 /// Settles an outcome, and returns the end of the operation for `on_end`. There is no directive if the time is over.

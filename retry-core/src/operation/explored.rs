@@ -9,13 +9,13 @@ mod silent;
 #[cfg(feature = "test")]
 pub use exploring::{Explored, Exploring, Outcome, Place};
 #[cfg(feature = "test")]
-pub(crate) use exploring::{Running, driver, evaluated, kept, last, ran, value};
+pub(crate) use exploring::{Running, driver, evaluated, kept, last, moved, ran, value};
 #[cfg(all(debug_assertions, not(feature = "test")))]
 pub use silent::Marked;
 #[cfg(not(feature = "test"))]
 pub use silent::{Outcome, Place};
 #[cfg(not(feature = "test"))]
-pub(crate) use silent::{Running, driver, evaluated, kept, last, ran, value};
+pub(crate) use silent::{Running, driver, evaluated, kept, last, moved, ran, value};
 
 use super::{RunningLimits, State};
 use crate::policy::{NoAnswer, RetryDirective, Unanswered};

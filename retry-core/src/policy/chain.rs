@@ -3,6 +3,7 @@
 use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Unanswered};
 use crate::classify::Classification;
 use crate::classify::chain::{self, ErrorLike, Owner};
+use crate::support::by_parts;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
@@ -187,6 +188,11 @@ impl<T, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ChainPolicy<K> {
         self.standard.stated_idempotent()
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn __moved(&self, outcome: Result<T, E>) -> Result<T, E> {
+        by_parts(outcome)
+    }
+
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
         Unanswered { directive: Some(self.standard.evaluate_error(&failure.classification())), ..Unanswered::unknown() }
     }
@@ -217,6 +223,11 @@ impl<T, E: ErrorLike<K>, F: Fn(&E) -> Option<Classification>, K> RetryPolicy<Res
 
     fn is_idempotent(&self) -> Option<bool> {
         self.chain.standard.stated_idempotent()
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn __moved(&self, outcome: Result<T, E>) -> Result<T, E> {
+        by_parts(outcome)
     }
 
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {

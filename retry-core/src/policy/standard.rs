@@ -2,6 +2,7 @@
 
 use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, Unanswered, text_of_borrowed};
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
+use crate::support::by_parts;
 use crate::time::{TimeLimit, TimedOut};
 use std::time::Duration;
 
@@ -103,6 +104,11 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
     #[inline]
     fn __may_progress(&self) -> bool {
         false
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn __moved(&self, outcome: Result<T, E>) -> Result<T, E> {
+        by_parts(outcome)
     }
 
     fn __text(&self, outcome: &Result<T, E>) -> Option<String> {

@@ -97,8 +97,8 @@ where
                 let attempted = L::Running::outcome(attempted);
                 let (outcome, is_over) = operation.attempted(attempted, &mut last, |cut| self.limits.out_of_time(cut));
                 match self.settle(&mut operation, &mut state, &outcome, is_over) {
-                    Decision::Retry => operation.keep(self.call(), &mut last, outcome),
-                    Decision::Stop { tally, reason } => break End::new(outcome, tally, reason),
+                    Decision::Retry => operation.keep(self.call(), &mut last, self.moved(outcome)),
+                    Decision::Stop { tally, reason } => break End::new(self.moved(outcome), tally, reason),
                 }
             };
             conclude(started, &self.timer, end)
@@ -164,8 +164,8 @@ where
             };
             let (outcome, is_over) = operation.attempted(attempted, &mut last, |cut| self.limits.out_of_time(cut));
             match self.settle(&mut operation, &mut state, &outcome, is_over) {
-                Decision::Retry => operation.keep(self.call(), &mut last, outcome),
-                Decision::Stop { tally, reason } => return End::new(outcome, tally, reason),
+                Decision::Retry => operation.keep(self.call(), &mut last, self.moved(outcome)),
+                Decision::Stop { tally, reason } => return End::new(self.moved(outcome), tally, reason),
             }
         }
     }
@@ -183,6 +183,12 @@ where
     #[inline]
     pub(super) fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
         Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
+    }
+
+    /// Moves an outcome, as the policy does.
+    #[inline]
+    fn moved(&self, outcome: Outcome<F::Outcome>) -> Outcome<F::Outcome> {
+        explored::moved(outcome, |outcome| self.policy.__moved(outcome))
     }
 
     /// Lets the policy and the strategy decide whether another attempt follows, and stores the state for it. If the time is over, the

@@ -34,6 +34,11 @@ where
         false
     }
 
+    #[inline]
+    fn __moved(&self, outcome: R) -> R {
+        self.0.__moved(outcome)
+    }
+
     fn __text(&self, outcome: &R) -> Option<String> {
         self.0.__text(outcome)
     }

@@ -34,6 +34,11 @@ impl<R, W: Into<Usage>, P: RetryPolicy<R>, U: Fn(&R) -> W> RetryPolicy<R> for Us
         self.policy.is_idempotent()
     }
 
+    #[inline]
+    fn __moved(&self, outcome: R) -> R {
+        self.policy.__moved(outcome)
+    }
+
     fn __text(&self, outcome: &R) -> Option<String> {
         self.policy.__text(outcome)
     }

@@ -175,12 +175,13 @@ fn attempts(
     let (is_limited, attempt) = (retried.limits.can_cut(), attempt(retried));
     let (settled, text) = (settle.settle(), settle.text);
     let [result, place_name] = ["outcome", "last"].map(local);
+    let returned = settle.returned();
     let ended = quote! {
         if let ::core::option::Option::Some(#result) = #private::unrecovered(#call, &mut #operation, #last, #text) {
-            return #result;
+            return #returned;
         }
     };
-    let keep = quote!(#private::keep(#call, &mut #operation, #last, #result););
+    let keep = quote!(#private::keep(#call, &mut #operation, #last, #private::moved!(#result)););
     if retried.blocking {
         let (wait, attempt) = parts.block(is_limited, &attempt);
         return quote! {
@@ -205,7 +206,7 @@ fn attempts(
     let (outside, attempt) = if is_limited {
         (Some(place), quote!({ #attempt #keep }))
     } else {
-        let kept = quote!(#private::kept(#call, &mut #operation, #result));
+        let kept = quote!(#call.kept(&mut #operation, #private::moved!(#result)));
         (None, quote!(let mut #place_name = { #attempt #kept };))
     };
     let [first_wait, wait] = [None, Some(&ended)].map(|ended| parts.wait(ended));
@@ -474,20 +475,18 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))
+            (quote!(static #own: #ty = #ty::new();), quote!(#name.call(&#own)))
         }
         // The tokens are the same everywhere, so that rustc reports a `const` once.
-        Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
-        Dependency::Place(place) => {
-            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
-        }
+        Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #name.call(&#path))),
+        Dependency::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> #name.call_with(&#place))),
         Dependency::Whole(place) => {
-            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with_shared(&#name, &#place)))
+            (TokenStream::new(), quote_spanned!(place.span()=> #name.call_with_shared(&#place)))
         }
         Dependency::Once(expr) => {
             let once = local("strategy");
             let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
-            (setup, quote!(#private::call_with(&#name, &#once)))
+            (setup, quote!(#name.call_with(&#once)))
         }
     }
 }

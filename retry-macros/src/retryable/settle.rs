@@ -63,13 +63,20 @@ impl Settle<'_> {
         on_retry.map(|_| quote!(let #beginning = #private::beginning(#call, &#identified);))
     }
 
+    /// Returns the expression of the final outcome.
+    pub(super) fn returned(&self) -> TokenStream {
+        let Self { private, result, .. } = self;
+        quote!(#private::final_outcome(#private::moved!(#result)))
+    }
+
     /// Returns the code that returns the outcome if it is final.
     pub(super) fn settle(&self) -> TokenStream {
         let Self { private, call, operation, result, directive, text, .. } = self;
         let places = respan(quote!(&mut #operation, &#result), self.outcome);
+        let returned = self.returned();
         quote! {
             if #private::settle(#call, #directive, #places, #text) {
-                return #private::final_outcome!(#result);
+                return #returned;
             }
         }
     }

@@ -201,6 +201,11 @@ pub(crate) fn last<R>(outcome: Explored<R>) -> R {
     }
 }
 
+/// Moves an outcome.
+pub(crate) fn moved<R>(outcome: Explored<R>, _: impl FnOnce(R) -> R) -> Explored<R> {
+    outcome
+}
+
 /// Returns the driver for an outcome. A failure without a value has no `on_retry`.
 pub(crate) fn driver<'o, R, D: Driver>(outcome: &'o Explored<R>, make: impl FnOnce(&'o R) -> D) -> Option<D> {
     value(outcome).map(make)

@@ -129,6 +129,12 @@ pub(crate) fn last<R>(outcome: R) -> R {
     outcome
 }
 
+/// Moves an outcome.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn moved<R>(outcome: R, by: impl FnOnce(R) -> R) -> R {
+    by(outcome)
+}
+
 /// Returns the driver for an outcome.
 #[inline]
 pub(crate) fn driver<'o, R, D>(outcome: &'o R, make: impl FnOnce(&'o R) -> D) -> D {
