@@ -107,6 +107,12 @@ fn text_of(name: &str, texts: &'static [(&str, &str)]) -> Option<&'static str> {
 }
 
 impl<O: Copy> OptionTable<O> {
+    /// Returns the option with this name, or with the most similar one.
+    pub(crate) fn meant(&self, word: &str) -> Option<O> {
+        let exact = |name: &str| self.options.iter().find(|(known, _)| *known == name).map(|(_, option)| *option);
+        exact(word).or_else(|| if self.knows(word) { None } else { exact(nearest(word, self.names())?) })
+    }
+
     /// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value
     /// without a name is meant for.
     pub(crate) fn known(&self, meta: &Meta, main: Option<&str>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {

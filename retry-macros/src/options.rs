@@ -23,21 +23,28 @@ impl ToTokens for Written {
     }
 }
 
-/// Returns the options in all attributes of an item, without unknown and repeated ones, and whether there was anything
-/// else.
+/// The options in the attributes of an item.
+pub(crate) struct Options<O> {
+    /// The known options, each of them once.
+    pub(crate) known: Vec<(O, Written)>,
+    /// The option that was probably meant, if any, for each part that is misspelled or unreadable, which is reported already.
+    pub(crate) others: Vec<Option<O>>,
+}
+
+/// Reads the options in all attributes of an item.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
     diagnostics: &mut Diagnostics,
-) -> (Vec<(O, Written)>, bool) {
-    let mut others = false;
-    let mut options: Vec<(O, Written)> = Vec::new();
+) -> Options<O> {
+    let mut others = Vec::new();
+    let mut known: Vec<(O, Written)> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
         match NestedMeta::parse_meta_list(list.clone()) {
             Ok(list) => items.extend(list),
             Err(error) => {
-                others = true;
+                others.push(None);
                 unreadable::explain(list, error, table, diagnostics);
             }
         }
@@ -45,31 +52,47 @@ pub(crate) fn read<O: Copy>(
     let named = |item: &NestedMeta, name: &str| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident(name));
     let main = table.main.filter(|main| !items.iter().any(|item| named(item, main)));
     for item in items {
+        let meant = meant(&item, table);
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                others = true;
+                others.push(meant);
                 let unquoted = table.unquoted(&literal).map(|option| format!("write `{option}` without quotes"));
                 diagnostics.error(&literal, unquoted.unwrap_or_else(|| table.no_name(&literal, main)));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
-                others = true;
+                others.push(meant);
                 diagnostics.error(pair, "expected an expression after `=`");
                 continue;
             }
         };
         let Some((option, name)) = table.known(&meta, main, diagnostics) else {
-            others = true;
+            others.push(meant);
             continue;
         };
-        if options.iter().any(|(_, earlier)| earlier.name == name) {
+        if known.iter().any(|(_, earlier)| earlier.name == name) {
             diagnostics.error(meta, format!("`{name}` is given twice; remove one"));
         } else {
-            options.push((option, Written { name, meta }));
+            known.push((option, Written { name, meta }));
         }
     }
-    (options, others)
+    Options { known, others }
+}
+
+/// Returns the option that an item has, or was probably meant to have.
+fn meant<O: Copy>(item: &NestedMeta, table: &OptionTable<O>) -> Option<O> {
+    let quoted;
+    let path = match item {
+        NestedMeta::Meta(meta) => meta.path(),
+        NestedMeta::NameValueInvalidExpr(pair) => &pair.path,
+        NestedMeta::Lit(Lit::Str(text)) => {
+            quoted = text.parse::<Meta>().ok()?;
+            quoted.path()
+        }
+        NestedMeta::Lit(_) => return None,
+    };
+    table.meant(&path.get_ident()?.to_string())
 }
 
 impl Written {

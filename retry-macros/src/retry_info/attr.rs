@@ -231,7 +231,7 @@ fn read_options<'a, O: Copy>(
             }
         }
     }
-    options::read(lists, table, diagnostics).0
+    options::read(lists, table, diagnostics).known
 }
 
 fn read_case(attrs: &[Attribute], table: &OptionTable<CaseOption>, diagnostics: &mut Diagnostics) -> CaseOptions {

@@ -15,8 +15,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, ExprPath, Lit, Path, Token};
 
 /// An option of `#[retryable]`.
-#[derive(Clone, Copy)]
-enum RetryableOption {
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum RetryableOption {
     Strategy,
     Policy,
     Idempotent,
@@ -202,13 +202,20 @@ pub(super) struct Options {
     /// `blocking` as it is written.
     pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
+    /// The options that are given. An option that is misspelled or unreadable, which is reported already, is one, too.
+    pub(super) given: Vec<RetryableOption>,
 }
 
 impl Options {
+    /// Returns whether an option is given, also if it could not be read. Its absence is a mistake only if it is not.
+    pub(super) fn gives(&self, option: RetryableOption) -> bool {
+        self.given.contains(&option)
+    }
+
     /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
     /// run at the same time, which no policy knows.
-    pub(super) const fn contradicts_policy(&self) -> bool {
-        self.policy.is_some() && self.idempotent_option.is_some() && self.hedge_option.is_none()
+    pub(super) fn contradicts_policy(&self) -> bool {
+        self.gives(RetryableOption::Policy) && self.idempotent_option.is_some() && self.hedge_option.is_none()
     }
 
     /// Replaces `self` in the options, for a body in which it has another name.
@@ -236,6 +243,7 @@ impl Options {
             timer,
             blocking,
             crate_path,
+            given,
         } = self;
         Self {
             strategy: strategy.map(|strategy| match strategy {
@@ -262,6 +270,7 @@ impl Options {
             clone,
             blocking,
             crate_path,
+            given,
         }
     }
 }
@@ -275,10 +284,11 @@ pub(super) enum Strategy {
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
-    let (written, others) = options::read([tokens], &OPTIONS, diagnostics);
-    // An option that is misspelled or unreadable was reported already, and may be the strategy.
-    let no_strategy = !others && !written.iter().any(|(name, _)| matches!(name, RetryableOption::Strategy));
-    for (name, option) in written {
+    let options::Options { known, others } = options::read([tokens], &OPTIONS, diagnostics);
+    read.given = known.iter().map(|(name, _)| *name).chain(others.iter().copied().flatten()).collect();
+    // Anything that is misspelled or unreadable was reported already, and may be the strategy.
+    let no_strategy = others.is_empty() && !read.gives(RetryableOption::Strategy);
+    for (name, option) in known {
         match name {
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
             RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
@@ -361,7 +371,7 @@ fn check_idempotent(options: &Options, diagnostics: &mut Diagnostics) {
     }
     let computed = match option.computed() {
         // A policy that exists must not be replaced.
-        Some(value) if options.policy.is_none() => format!(
+        Some(value) if !options.gives(RetryableOption::Policy) => format!(
             "; for the value of an expression, write `policy = StandardRetryPolicy::new().idempotent({})`",
             source(value)
         ),

@@ -100,6 +100,7 @@ fn values(options: &Options) -> Vec<Expr> {
         timer,
         blocking: _,
         crate_path: _,
+        given: _,
     } = options;
     let strategy = strategy.iter().filter_map(|strategy| match strategy {
         Strategy::Expr(expr) => Some(expr),

@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::Written;
 use crate::retryable::arguments::{self, Argument, Lending, mutable_reference};
-use crate::retryable::attr::{self, Options};
+use crate::retryable::attr::{self, Options, RetryableOption};
 use crate::retryable::body::Body;
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limit;
@@ -35,7 +35,7 @@ pub(super) fn validate(
         _ => signature::outcome(&function.sig.output),
     };
     check_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
-    if options.policy.is_none() && outcome.is_none() {
+    if !options.gives(RetryableOption::Policy) && outcome.is_none() {
         let name = &function.sig.ident;
         diagnostics
             .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
@@ -85,6 +85,7 @@ pub(super) fn validate(
         timer,
         blocking: _,
         crate_path,
+        given: _,
     } = options;
     check_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
     declare_mut_for(
@@ -157,10 +158,9 @@ fn declare_mut_for(
 
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
-    if let (Some(policy), Some(option), true) =
-        (&options.policy, &options.idempotent_option, options.contradicts_policy())
-    {
-        let message = if let Expr::Closure(_) = policy {
+    if let (Some(option), true) = (&options.idempotent_option, options.contradicts_policy()) {
+        let policy = options.policy.as_ref();
+        let message = if let Some(Expr::Closure(_)) = policy {
             "`idempotent` has no effect beside a `policy` that is a closure, which decides alone what is retried; \
              remove `idempotent`"
                 .to_owned()
@@ -173,7 +173,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
             format!(
                 "`idempotent` is a setting of the policy; beside `policy`, set it there: \
                  `policy = {}.idempotent({value})`",
-                source(policy)
+                policy.map_or_else(|| "POLICY".to_owned(), source)
             )
         };
         diagnostics.error(option, message);

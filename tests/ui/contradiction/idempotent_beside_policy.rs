@@ -32,4 +32,28 @@ async fn race(is_read: bool) -> Result<(), Failed> {
     Ok(())
 }
 
+// A policy that can't be read is not missing.
+#[retryable(strategy = STORE, idempotent = is_read, policy)]
+async fn list(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, idempotent = is_read, policy = )]
+async fn find(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, idempotent = is_read, polizy = POLICY)]
+async fn count(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, idempotent = is_read, hedge = "p95", policy(POLICY))]
+async fn race_again(is_read: bool) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, policy(POLICY))]
+async fn forget() {}
+
 fn main() {}
