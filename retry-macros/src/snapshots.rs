@@ -1107,6 +1107,10 @@ fn only_a_function_with_a_hedge_asks_for_the_feature() {
     assert!(asks(quote!(strategy = STORE, hedge = "p95")));
     assert!(asks(quote!(strategy = STORE, hedge = "p95", crate = retry)));
     assert!(!asks(quote!(strategy = STORE, hedge = "p95", crate = "retry")));
+    assert!(!asks(quote!(strategy = STORE, hedge = "p95", crate = )));
+    assert!(!asks(quote!(strategy = STORE, hedge = "p95", crat = retry)));
+    assert!(!asks(quote!(strategy = STORE, hedge = "p95", "crate = retry")));
+    assert!(asks(quote!(strategy = STORE, hedge = "p95", rate = 5)));
 }
 
 #[test]

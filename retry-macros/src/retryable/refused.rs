@@ -1,6 +1,6 @@
 //! Writes a function that validation refused: unchanged, with the errors in its body.
 
-use crate::retryable::attr::{self, Options, Strategy};
+use crate::retryable::attr::{self, Options, RetryableOption, Strategy};
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::{Attempts, Limit, Limits};
 use crate::retryable::race;
@@ -28,7 +28,7 @@ impl Named {
         let is_test = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "test");
         Self {
             hedge_feature: options.hedge_option.as_ref().and_then(|option| {
-                let usual = || (!gives_crate(written.clone())).then(|| parse_quote!(::retry_core));
+                let usual = || (!options.gives(RetryableOption::Crate)).then(|| parse_quote!(::retry_core));
                 // Without the path of the library, its macro would be a second error.
                 let crate_path = options.crate_path.clone().or_else(usual)?;
                 Some(race::in_feature(&crate_path, &option.name, TokenStream::new()))
@@ -121,12 +121,6 @@ fn values(options: &Options) -> Vec<Expr> {
         values.push(parse_quote!(#path));
     }
     values
-}
-
-/// Whether the option `crate` is given, also with a value that is not a path.
-fn gives_crate(tokens: TokenStream) -> bool {
-    let items = NestedMeta::parse_meta_list(tokens).unwrap_or_default();
-    items.iter().any(|item| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident("crate")))
 }
 
 /// Returns the names that are values of unknown options, without those of constants and statics.

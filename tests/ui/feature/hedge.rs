@@ -34,6 +34,11 @@ async fn of_a_crate_in_quotes(key: &str) -> Result<String, Failed> {
     in_a_text(key).await
 }
 
+#[retryable(strategy = STORE, idempotent, hedge = "p95", crat = ::retry_core)]
+async fn of_a_misspelled_crate(key: &str) -> Result<String, Failed> {
+    in_a_text(key).await
+}
+
 #[retryable(strategy = STORE, idempotent)]
 async fn without_a_hedge(key: &str) -> Result<String, Failed> {
     in_a_text(key).await
@@ -43,6 +48,7 @@ fn main() {
     _ = Client.in_a_method(String::new());
     _ = not_idempotent("key");
     _ = of_a_crate_in_quotes("key");
+    _ = of_a_misspelled_crate("key");
     _ = without_a_hedge("key");
 }
 
