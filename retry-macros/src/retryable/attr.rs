@@ -320,12 +320,8 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 option.flag(diagnostics);
                 read.limits.unlimited_attempts = true;
             }
-            RetryableOption::Stop => {
-                read.limits.is_stoppable = true;
-                read.limits.stop = read_stop(&option, diagnostics);
-            }
+            RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
             RetryableOption::StopWhen => {
-                read.limits.is_stoppable = true;
                 read.limits.stop_when = read_stop_when(&option, diagnostics);
                 read.stop_when_option = Some(option);
             }

@@ -25,8 +25,6 @@ pub(super) struct Limits {
     pub(super) stop: Option<Expr>,
     /// The future that stops the operation.
     pub(super) stop_when: Option<Expr>,
-    /// Whether `stop` or `stop_when` is written.
-    pub(super) is_stoppable: bool,
     /// `cut_on_stop` as it is written. With it, a stop cuts the attempt that runs.
     pub(super) cut_on_stop: Option<Written>,
 }
@@ -67,7 +65,6 @@ impl Limits {
             unlimited_attempts,
             stop,
             stop_when,
-            is_stoppable,
             cut_on_stop,
         } = self;
         Self {
@@ -79,7 +76,6 @@ impl Limits {
             unlimited_attempts,
             stop: stop.map(&map),
             stop_when: stop_when.map(&map),
-            is_stoppable,
             cut_on_stop,
         }
     }
@@ -244,7 +240,6 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         unlimited_attempts: _,
         stop,
         stop_when,
-        is_stoppable: _,
         cut_on_stop,
     } = limits;
     let attempts = max_attempts.as_ref().map(|attempts| match attempts {

@@ -19,6 +19,7 @@ mod validate;
 mod weight;
 
 use crate::diagnostics::Diagnostics;
+use crate::retryable::attr::RetryableOption;
 use crate::retryable::refused::Named;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -28,7 +29,7 @@ pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream
     let retried = Diagnostics::collect(|diagnostics| {
         let written = options.clone();
         let options = attr::read(options, diagnostics);
-        let function = signature::parse(item.clone(), options.blocking.is_some(), diagnostics)?;
+        let function = signature::parse(item.clone(), options.gives(RetryableOption::Blocking), diagnostics)?;
         named = Some(Named::of(&options, written, &function));
         validate::validate(options, function, diagnostics)
     });

@@ -84,7 +84,6 @@ fn values(options: &Options) -> Vec<Expr> {
                 unlimited_attempts: _,
                 stop,
                 stop_when,
-                is_stoppable: _,
                 cut_on_stop: _,
             },
         attempt_timeout_option: _,

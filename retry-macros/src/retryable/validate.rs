@@ -1,7 +1,6 @@
 //! Checks the options together with the signature.
 
 use crate::diagnostics::{Diagnostics, choices};
-use crate::options::Written;
 use crate::retryable::arguments::{self, Argument, Lending, mutable_reference};
 use crate::retryable::attr::{self, Options, RetryableOption};
 use crate::retryable::body::Body;
@@ -29,7 +28,7 @@ pub(super) fn validate(
             "`#[retryable]` is given twice, so that each attempt of one would be a whole operation of the other; remove one",
         );
     }
-    let form = form(&function, options.blocking.as_ref(), diagnostics);
+    let form = form(&function, &options, diagnostics);
     let outcome = match form {
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
         _ => signature::outcome(&function.sig.output),
@@ -156,6 +155,15 @@ fn declare_mut_for(
     }
 }
 
+/// The options that can cut an attempt, or prevent the first one.
+const LIMITS: [RetryableOption; 5] = [
+    RetryableOption::MaxTime,
+    RetryableOption::Deadline,
+    RetryableOption::AttemptTimeout,
+    RetryableOption::Stop,
+    RetryableOption::StopWhen,
+];
+
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
     if let (Some(option), true) = (&options.idempotent_option, options.contradicts_policy()) {
@@ -178,6 +186,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
         };
         diagnostics.error(option, message);
     }
+    let gives_any = |these: &[RetryableOption]| these.iter().any(|option| options.gives(*option));
     if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
         diagnostics.error(
             option,
@@ -192,7 +201,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
                 "an attempt that blocks its thread can't be cut by a stop; remove `cut_on_stop`, and set a timeout on the call \
                  that blocks",
             );
-        } else if !options.limits.is_stoppable {
+        } else if !gives_any(&[RetryableOption::Stop, RetryableOption::StopWhen]) {
             diagnostics.error(
                 option,
                 "`cut_on_stop` lets a stop cut the attempt that runs; add `stop` or `stop_when`, or remove it",
@@ -206,7 +215,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
              `STOP.stop()` where the future would be ready",
         );
     }
-    if let (Some(option), false) = (&options.timed_out_option, options.limits.can_cut()) {
+    if let (Some(option), false) = (&options.timed_out_option, gives_any(&LIMITS)) {
         diagnostics.error(
             option,
             "`timed_out` makes the error of an operation that a limit cuts, and none is given; add `max_time`, `deadline`, \
@@ -243,13 +252,13 @@ enum Form {
     Blocking,
 }
 
-fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnostics) -> Option<Form> {
+fn form(function: &ItemFn, options: &Options, diagnostics: &mut Diagnostics) -> Option<Form> {
     let (signature, name) = (&function.sig, &function.sig.ident);
     if let Some(constness) = &signature.constness {
         diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
         return None;
     }
-    let form = match (blocking, signature.asyncness, Tail::take(function)) {
+    let form = match (&options.blocking, signature.asyncness, Tail::take(function)) {
         (None, Some(_), _) => Form::Async,
         (None, None, Some((tail, attempt))) => Form::Tail(tail, attempt),
         (Some(option), None, None) if tail::returns_future(&signature.output) => {
@@ -270,6 +279,8 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
             );
             return None;
         }
+        // It may block, and its misspelled `blocking` was reported already.
+        (None, None, None) if options.gives(RetryableOption::Blocking) => return None,
         (None, None, None) if tail::is_run(function) => {
             diagnostics.error(
                 signature.fn_token,
@@ -371,8 +382,8 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
             option,
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         ),
-        // Where there is no value, that was reported already.
-        (Some(true), _) | (None, Some(_)) => {}
+        // It is `true`, or has no value, which was reported already.
+        _ if options.gives(RetryableOption::Idempotent) => {}
         _ => diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",

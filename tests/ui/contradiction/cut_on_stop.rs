@@ -28,4 +28,14 @@ async fn stop_in_quotes() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = STORE, stopp = STOP, cut_on_stop)]
+async fn stop_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, stop_when = , cut_on_stop)]
+async fn stop_when_without_value() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

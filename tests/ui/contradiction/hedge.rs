@@ -33,6 +33,12 @@ async fn patterns((_left, _): (&mut u32, u32), ref mut _right: u32, _shared: &u3
     Ok(())
 }
 
+// No mistake follows from another one.
+#[retryable(strategy = "standard", idempotant, hedge = "50ms")]
+async fn idempotent_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
 
 // Rule V11.

@@ -15,4 +15,20 @@ async fn f0() -> Result<(), Failed> {
     Ok(())
 }
 
+// No mistake follows from another one.
+#[retryable(strategy = "standard", timed_out = Failed, max_time = 30)]
+async fn limit_without_unit() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", timed_out = Failed, deadline)]
+async fn limit_without_value() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", timed_out = Failed, atempt_timeout = "1s")]
+async fn limit_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

@@ -10,4 +10,10 @@ fn get() -> Result<(), Failed> {
     Ok(())
 }
 
+// No mistake follows from another one.
+#[retryable(strategy = STORE, blockng)]
+fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
