@@ -52,8 +52,10 @@ enum Answer {
     Failure(Option<u64>),
     TimedOut,
     Fatal,
-    /// It was not sent after all.
+    /// It was not sent after all, and the operation fails.
     Unsent,
+    /// It was not sent after all, and the operation goes.
+    Released,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,7 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => Just(Answer::TimedOut),
         1 => Just(Answer::Fatal),
         1 => Just(Answer::Unsent),
+        1 => Just(Answer::Released),
     ];
     prop_oneof![
         8 => prop_oneof![4 => 1..140_u64, 2 => 140..1_100_u64, 1 => 1_100..20_000_u64].prop_map(Step::Advance),
@@ -115,8 +118,8 @@ struct Operation {
 
 /// Where an operation is.
 enum Place {
-    /// Its attempt was sent at this time, and is measured or not.
-    Sent { at: u64, is_measured: bool },
+    /// Its attempt was sent at this time, for a credit or not, and is measured or not.
+    Sent { at: u64, is_measured: bool, for_credit: bool },
     /// It sleeps until this time, because the server asked for it.
     Sleeps { until: u64 },
     /// It has asked, and asks again at this time, or when it is woken.
@@ -169,17 +172,20 @@ impl World {
         assert_eq!(readings > 0, is_measured, "the clock is read only if the attempt is measured");
         let mut token = token.unwrap();
         assert_eq!(self.strategy.ready(&mut token, &self.clock, None), Ready::Now);
-        let place_of = Place::Sent { at: now, is_measured };
+        let place_of = Place::Sent { at: now, is_measured, for_credit: false };
         self.operations[place] = Some(Operation { token, limits, began: now, place: place_of });
     }
 
     fn answer(&mut self, place: usize, answer: Answer) {
-        let Some(Operation { token, limits, began, place: Place::Sent { at, is_measured } }) =
+        let Some(Operation { token, limits, began, place: Place::Sent { at, is_measured, for_credit } }) =
             self.operations[place].take_if(|operation| matches!(operation.place, Place::Sent { .. }))
         else {
             return;
         };
         let now = self.now();
+        if for_credit && matches!(answer, Answer::Unsent | Answer::Released) {
+            self.model.gives_back();
+        }
         let failed = match answer {
             Answer::Success => {
                 let readings = self.clock.readings_of(|| {
@@ -196,6 +202,7 @@ impl World {
             Answer::TimedOut => Failed { timeout: true, ..Failed::SAFE },
             Answer::Fatal => Failed::FATAL,
             Answer::Unsent => Failed::CONFLICT,
+            Answer::Released => return self.strategy.release(token),
         };
         let is_sent = !matches!(answer, Answer::Unsent);
         let left = limits.max_time.map(|time| (began + time).saturating_sub(now));
@@ -255,7 +262,7 @@ impl World {
             if is_measured {
                 self.model.sends(now);
             }
-            operation.place = Place::Sent { at: now, is_measured };
+            operation.place = Place::Sent { at: now, is_measured, for_credit: false };
         }
         self.operations[place] = Some(operation);
     }
@@ -285,8 +292,8 @@ impl World {
             }
             Ready::Now => {
                 assert!(verdict.may_send, "it is sent, {verdict:?}");
-                self.model.sent(place, now);
-                operation.place = Place::Sent { at: now, is_measured: true };
+                let for_credit = self.model.sent(place, now);
+                operation.place = Place::Sent { at: now, is_measured: true, for_credit };
             }
             Ready::Stop => {
                 assert!(verdict.may_stop, "it ends, {verdict:?}");

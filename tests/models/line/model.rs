@@ -304,8 +304,8 @@ impl Model {
         Verdict { may_wait: passed < LONGEST_PROBE_WAIT, may_send: passed >= least, ..verdict }
     }
 
-    /// An operation that has asked is sent.
-    pub(super) fn sent(&mut self, place: usize, now: u64) {
+    /// An operation that has asked is sent. Returns whether it is sent for a credit.
+    pub(super) fn sent(&mut self, place: usize, now: u64) -> bool {
         let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
         let waiting = self.line.remove(index);
         self.sends(now);
@@ -316,6 +316,13 @@ impl Model {
             self.has_probed = true;
             self.rests();
         }
+        waiting.is_to_be_sent
+    }
+
+    /// An operation that had a credit was not sent after all.
+    pub(super) fn gives_back(&mut self) {
+        self.credit += 2;
+        self.all_sends -= 1;
     }
 
     /// An operation does not wait any longer.

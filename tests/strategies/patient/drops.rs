@@ -2,7 +2,7 @@
 
 use super::{Line, Waits, paying, waits};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
-use retry_core::strategy::DelaySource;
+use retry_core::strategy::{DelaySource, PatientRetryToken};
 use retry_core::{
     Failure, Hedge, PatientRetryStrategy, RetryInfo, RetryStrategy, RetryToken, Success, retry, retryable,
 };
@@ -37,6 +37,40 @@ fn instead_of_one_that_was_to_be_sent_the_next_success_sends_another() {
     // It need not be fast.
     line.answers(201);
     assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+}
+
+// Rules U17, W5.
+#[test]
+fn instead_of_one_that_is_permitted_but_not_sent_the_next_success_sends_another() {
+    let gives_back: [fn(&Line, PatientRetryToken); 2] = [
+        |line, token| line.strategy.release(token),
+        |line, token| {
+            let unsent = Failure::of(&Failed::FATAL).with_sent(false);
+            line.strategy.refresh_retry_token(token, &unsent, &line.clock).unwrap_err();
+        },
+    ];
+    for give_back in gives_back {
+        let line = Line::new();
+        let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins());
+        line.answers(100);
+        assert_eq!(line.sent([&mut first]), [true]);
+        give_back(&line, first);
+        assert_eq!(line.waiting(), Some(2));
+        line.answers(201);
+        assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+    }
+}
+
+// Rule U17.
+#[test]
+fn one_that_fails_after_it_was_sent_gives_nothing_back() {
+    let line = Line::new();
+    let [mut first, mut second] = [(); 2].map(|()| line.joins());
+    line.answers(100);
+    assert_eq!(line.sent([&mut first]), [true]);
+    line.strategy.refresh_retry_token(first, &Failure::of(&Failed::FATAL), &line.clock).unwrap_err();
+    line.answers(201);
+    assert_eq!(line.sent([&mut second]), [false]);
 }
 
 // Rules U8, U17.

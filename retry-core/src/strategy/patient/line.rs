@@ -142,6 +142,8 @@ impl End {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) ready: Ready,
+    /// Whether the operation is sent for a credit.
+    pub(super) for_credit: bool,
     /// The operations to wake.
     pub(super) wakers: Vec<Waker>,
     /// Wakers that are not needed any more. They are dropped after the line is unlocked, because their `Drop` is the executor's code.
@@ -328,9 +330,14 @@ impl Line {
             let own = self.queue[index].waker.take();
             (own, self.remove(index))
         } else {
-            self.credit = self.credit.saturating_add(SEND);
+            self.give_back();
             (None, Vec::new())
         }
+    }
+
+    /// Gives back the credit of an operation that is not sent after all. The next success sends another one.
+    pub(super) const fn give_back(&mut self) {
+        self.credit = self.credit.saturating_add(SEND);
     }
 
     /// Answers an operation that waits, and stores its waker until it is sent. `cold_probe` says whether a process that has seen no
@@ -346,13 +353,13 @@ impl Line {
         let Some(index) = self.position(ticket) else {
             self.last_send = self.last_send.max(now);
             self.wait_ended(Some(now), false);
-            return Answer { ready: Ready::Now, wakers: Vec::new(), former: [waker, None] };
+            return Answer { ready: Ready::Now, for_credit: true, wakers: Vec::new(), former: [waker, None] };
         };
         let left = self.queue[index].end.until.since(Nanos::of(now));
         if left.is_zero() {
             let former = [waker, self.queue[index].waker.take()];
             self.wait_ended(Some(now), true);
-            return Answer { ready: Ready::Stop, wakers: self.remove(index), former };
+            return Answer { ready: Ready::Stop, for_credit: false, wakers: self.remove(index), former };
         }
         let mut wait = left;
         let answer = self.latency.least().unwrap_or_default();
@@ -366,12 +373,12 @@ impl Line {
                 self.has_probed = true;
                 self.lengthen_probe_wait();
                 self.jitter = 0.5 + draw() / 2.0;
-                return Answer { ready: Ready::Now, wakers, former };
+                return Answer { ready: Ready::Now, for_credit: false, wakers, former };
             }
             wait = wait.min(at.saturating_since(now));
         }
         let former = std::mem::replace(&mut self.queue[index].waker, waker);
-        Answer { ready: Ready::After(wait), wakers: Vec::new(), former: [former, None] }
+        Answer { ready: Ready::After(wait), for_credit: false, wakers: Vec::new(), former: [former, None] }
     }
 
     /// Returns the time of the next probe, which is the operation at this index.

@@ -232,19 +232,19 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     ) -> Ready {
         let now = clock.now();
         let (waker, cold_probe) = (waker.map(LazyWaker::waker), self.settings.cold_probe);
-        let ready = self.with_line(|line| {
-            let (ready, _former) = line.change(|state| {
+        let (ready, for_credit) = self.with_line(|line| {
+            let (ready, for_credit, _former) = line.change(|state| {
                 let answer = state.ask(ticket, now, waker, cold_probe, || self.random.part());
-                ((answer.ready, answer.former), answer.wakers)
+                ((answer.ready, answer.for_credit, answer.former), answer.wakers)
             });
             if !matches!(ready, Ready::After(_)) {
                 line.dismiss();
             }
-            ready
+            (ready, for_credit)
         });
         match ready {
             Ready::After(_) | Ready::Queued { .. } => {}
-            Ready::Now => token.end_wait(Stage::Sent(Nanos::of(now)), now),
+            Ready::Now => token.end_wait(Stage::Sent { at: Nanos::of(now), for_credit }, now),
             Ready::Stop => token.end_wait(Stage::Unmeasured, now),
         }
         ready
@@ -263,14 +263,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             let strategy = outage.strategy.and_then(KeptName::take);
             outage_events::available(strategy.as_deref(), outage.lasted(), outage.waits, outage.in_vain);
         }
-        Stage::Sent(Nanos::of(now))
+        Stage::Sent { at: Nanos::of(now), for_credit: false }
     }
 
     /// Records that a retry is sent for which the quota paid.
     #[cold]
     fn retry_sent(&self, token: &mut PatientRetryToken, clock: &dyn Clock) {
         let now = clock.now();
-        token.stage = Stage::Sent(Nanos::of(now));
+        token.stage = Stage::Sent { at: Nanos::of(now), for_credit: false };
         self.with_line(|line| line.change(|line| (line.retry_sent(now), Vec::new())));
     }
 
@@ -306,8 +306,22 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
         match *stage {
             Stage::Refused { .. } => self.give_up_place(None),
             Stage::Waiting { ticket, .. } => self.give_up_place(Some(ticket)),
-            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => {}
+            Stage::Unmeasured | Stage::Watched | Stage::Sent { .. } => {}
         }
+    }
+
+    /// Gives up the place of an operation whose attempt was not sent, or the credit for which it was to be sent.
+    #[inline]
+    fn leave_unsent(&self, stage: &Stage) {
+        match *stage {
+            Stage::Sent { for_credit: true, .. } => self.give_back_credit(),
+            _ => self.leave(stage),
+        }
+    }
+
+    #[cold]
+    fn give_back_credit(&self) {
+        self.with_line(|line| line.change(|line| (line.give_back(), Vec::new())));
     }
 
     /// Gives up the place of an operation that waits. It has a ticket if it has come to the line.
@@ -397,7 +411,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
             return Err((RetryError::ForeignToken, None));
         }
         // If it waits, it was sent without permission, by a call that blocks while its clock stands still.
-        self.leave(&token.stage);
+        if failure.was_sent() {
+            self.leave(&token.stage);
+        } else {
+            self.leave_unsent(&token.stage);
+        }
         // The line warns instead of the quota.
         match self.standard.refresh::<false>(token.standard.copy(), failure, clock) {
             Ok(standard) => {
@@ -461,7 +479,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
                 }
                 Ready::Now
             }
-            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => Ready::Now,
+            Stage::Unmeasured | Stage::Watched | Stage::Sent { .. } => Ready::Now,
             _ if !self.standard.issued(&token.standard) => Ready::Now,
             Stage::Refused { until, is_hard, may_probe } => {
                 let ticket = self.join(token, End { until, is_hard }, may_probe, clock);
@@ -479,7 +497,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PatientRetryStrategy<B
     #[cold]
     fn release(&self, token: PatientRetryToken) {
         if self.standard.issued(&token.standard) {
-            self.leave(&token.stage);
+            self.leave_unsent(&token.stage);
             self.standard.release(token.standard);
         }
     }

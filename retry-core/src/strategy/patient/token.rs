@@ -22,8 +22,12 @@ pub(super) enum Stage {
     Unmeasured,
     /// A retry that is measured once it is sent.
     Watched,
-    /// An attempt that was sent at this time.
-    Sent(Nanos),
+    /// An attempt that is sent at this time.
+    Sent {
+        at: Nanos,
+        /// Whether it is a retry that a credit sends from the line.
+        for_credit: bool,
+    },
     /// A retry that the quota could not pay for, and that has not come to the line yet.
     Refused {
         /// The end of its wait.
@@ -107,7 +111,7 @@ impl PatientRetryToken {
     /// Returns when the attempt was sent, if that is known.
     #[inline]
     pub(super) const fn sent(&self) -> Option<Nanos> {
-        if let Stage::Sent(sent) = self.stage { Some(sent) } else { None }
+        if let Stage::Sent { at, .. } = self.stage { Some(at) } else { None }
     }
 
     /// Records that the operation waits in the line.
@@ -148,7 +152,7 @@ impl RetryToken for PatientRetryToken {
     #[inline]
     fn delay_source(&self) -> DelaySource {
         match self.stage {
-            Stage::Unmeasured | Stage::Watched | Stage::Sent(_) => self.standard.delay_source(),
+            Stage::Unmeasured | Stage::Watched | Stage::Sent { .. } => self.standard.delay_source(),
             Stage::Refused { .. } | Stage::Waiting { .. } => DelaySource::Service,
         }
     }
