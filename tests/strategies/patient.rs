@@ -6,6 +6,7 @@ mod ends;
 mod erased;
 mod evidence;
 mod foreign;
+mod fragile;
 mod guard;
 mod outages;
 mod peers;
