@@ -535,12 +535,20 @@ fn a_seed_makes_the_times_of_probes_the_same() {
     assert_ne!(waits(3), waits(4));
 }
 
-// Rule U13.
+// Rule U26.
 #[test]
 fn without_cold_probes_a_process_without_any_success_probes_rarely() {
-    let line = Line::cold(waits().max_wait_for_service(secs(3_600)).cold_probe(false));
-    let mut token = line.joins();
-    assert_eq!(line.probe(&mut token), secs(30));
+    for failure in [failed(), timed_out()] {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)).cold_probe(false));
+        let mut token = line.joins_after(&failure);
+        assert_eq!(line.probe(&mut token), secs(30));
+        for _ in 0..3 {
+            token = line.fails(token, &failure);
+            assert_jittered(line.probe(&mut token), secs(30), "a later probe");
+        }
+        line.succeed(token, 20);
+        assert_jittered(line.wait(&mut line.joins()), secs(1), "after the success");
+    }
     let line = Line::of(waits().cold_probe(false));
     assert_eq!(line.probe(&mut line.joins()), secs(1), "the service has answered");
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(super) struct WaitSettings {
     pub(super) max_wait: Duration,
     pub(super) max_waiting: u32,
-    /// Whether a process that has seen no success sends a probe.
+    /// Whether a process that has seen no success sends its first probe soon.
     pub(super) cold_probe: bool,
 }
 
