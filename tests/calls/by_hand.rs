@@ -412,3 +412,28 @@ fn an_operation_keeps_the_event_of_its_last_failure_for_a_driver_that_wants_it()
         assert_eq!(kinds, expected[..if keeps { 2 } else { 0 }]);
     }
 }
+
+// Rules R24, O9.
+#[test]
+fn an_operation_that_ends_before_its_first_attempt_keeps_an_event_with_the_attempt_0() {
+    static STOP: Stop = Stop::new();
+    STOP.stop();
+    let timer = ManualTimer::new();
+    // The limiter permits the first attempt after ten seconds.
+    let strategies = [(); 3].map(|()| Recorder::new().waiting([secs(10)]));
+    let begin = |index: usize| Operation::builder(&strategies[index], "put").clock(&timer).with_failures();
+    let cases = [
+        (begin(0).max_time(secs(2)).begin(), RetryError::MaxTime, TimeLimit::Operation),
+        (begin(1).deadline(timer.now().saturating_add(secs(2))).begin(), RetryError::MaxTime, TimeLimit::Deadline),
+        (begin(2).stop(&STOP).begin(), RetryError::Stopped, TimeLimit::Stop),
+    ];
+    for (mut operation, reason, limit) in cases {
+        let Next::Stop(ended) = operation.next(idle()) else { panic!("{reason}") };
+        assert_eq!(
+            (ended.attempts, ended.reason, ended.timed_out.map(|cut| cut.limit())),
+            (0, Some(reason), Some(limit))
+        );
+        let event = operation.take_failure().unwrap();
+        assert_eq!((event.attempt, event.kind.reason()), (0, Some(reason)));
+    }
+}

@@ -2,17 +2,17 @@
 
 use crate::script::{Error, SAFE, time_was_up};
 use crate::support::timers::Noted;
-use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
+use crate::support::{Failed, Flaky, Recorder, kept, millis, poll_once, secs};
 use retry_core::strategy::DelaySource;
 use retry_core::{
-    Event, EventKind, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Stop, TimeLimit, retry,
-    retry_blocking,
+    Event, EventKind, Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Stop, TimeLimit,
+    retry, retry_blocking,
 };
 use std::future::{Ready, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
@@ -122,6 +122,33 @@ async fn a_call_that_is_stopped_before_its_first_attempt_reports_the_attempt_0()
     assert!(call().on_retry(&mut note).stop_when(ready(())).run().await.is_err());
     assert!(retry_blocking(&strategy, never).stop(&stop).on_retry(&mut note).run().is_err());
     assert_eq!(told, [(0, "stopped", Some(TimeLimit::Stop)); 3]);
+}
+
+// Rules O8, O9.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_time_is_over_before_its_first_attempt_reports_the_attempt_0() {
+    fn never() -> Result<u32, Error> {
+        unreachable!("the time is over before the first attempt")
+    }
+    let mut told = Vec::new();
+    let mut note = |error: &Error, event: &Event| {
+        let limit = time_was_up(&Err(*error)).map(|(limit, _)| limit);
+        told.push((event.attempt, event.kind.as_str(), event.kind.reason(), limit));
+    };
+    // The limiter permits the first attempt after ten seconds.
+    let [first, second, third, fourth] = [(); 4].map(|()| Recorder::new().waiting([secs(10)]));
+    let call = |strategy| retry(strategy, || -> Ready<_> { ready(never()) });
+    let hedge = kept(Hedge::after(millis(100)));
+    let attempts = [
+        call(&first).max_time(secs(2)).on_retry(&mut note).report().await.attempts,
+        call(&second).deadline(Instant::now() + secs(2)).on_retry(&mut note).report().await.attempts,
+        call(&third).max_time(secs(2)).on_retry(&mut note).idempotent(true).hedge(hedge).report().await.attempts,
+        retry_blocking(&fourth, never).timer(Noted::default()).max_time(secs(2)).on_retry(&mut note).report().attempts,
+    ];
+    assert_eq!(attempts, [0; 4]);
+    let stopped = |limit| (0, "stopped", Some(RetryError::MaxTime), Some(limit));
+    let (max_time, deadline) = (stopped(TimeLimit::Operation), stopped(TimeLimit::Deadline));
+    assert_eq!(told, [max_time, deadline, max_time, max_time]);
 }
 
 #[tokio::test(start_paused = true)]

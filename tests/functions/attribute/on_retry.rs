@@ -393,3 +393,17 @@ async fn an_operation_that_is_stopped_before_its_first_attempt_reports_the_attem
     assert!(call(&standard(), &stop, &mut told).await.is_err());
     assert_eq!(told, [(0, "stopped")]);
 }
+
+// Rule O9.
+#[tokio::test(start_paused = true)]
+async fn an_operation_whose_time_is_over_before_its_first_attempt_reports_the_attempt_0() {
+    #[retryable(strategy = strategy, max_time = "2s", on_retry = |_, event| told.push((event.attempt, event.kind.reason())))]
+    async fn call(strategy: &Recorder, told: &mut Vec<(u32, Option<RetryError>)>) -> Result<(), Error> {
+        unreachable!("the time is over before the first attempt");
+    }
+
+    let mut told = Vec::new();
+    // The limiter permits the first attempt after ten seconds.
+    assert!(call(&Recorder::new().waiting([secs(10)]), &mut told).await.is_err());
+    assert_eq!(told, [(0, Some(RetryError::MaxTime))]);
+}
