@@ -36,8 +36,8 @@ pub use crate::operation::{
 pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::KeptOutcome;
 pub use crate::support::misplaced::{
-    ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, SettingsAfterStopWhen, StrategySettings, TimeoutOfACall,
-    operation_setting,
+    ChangingSettings, ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, SettingsAfterStopWhen, StrategySettings,
+    TimeoutOfACall, operation_setting,
 };
 pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;

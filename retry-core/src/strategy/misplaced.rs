@@ -1,7 +1,7 @@
 //! Methods that strategies don't have, with a message that says what to write.
 
 use super::{LimitedRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
-use crate::support::misplaced::{NumberOfRetries, misplaced, operation_setting};
+use crate::support::misplaced::{ChangingSettings, NumberOfRetries, misplaced, operation_setting};
 
 macro_rules! not_of_a_strategy {
     () => {
@@ -16,6 +16,15 @@ macro_rules! not_of_a_strategy {
         misplaced! { operation_setting::Timeout: timeout(timeout: A) }
         misplaced! { operation_setting::Timer: timer(timer: A) }
         misplaced! { NumberOfRetries: max_retries(retries: A) }
+
+        // The error is of any type, so that `?` and `unwrap` cause no second one.
+        #[doc(hidden)]
+        pub fn apply<C, T, E>(&self, _config: C, _clock: T) -> Result<(), E>
+        where
+            Self: ChangingSettings,
+        {
+            self.change()
+        }
     };
 }
 

@@ -58,6 +58,17 @@ pub trait NumberOfRetries {}
 )]
 pub trait TimeoutOfACall {}
 
+/// A strategy whose settings change while it runs. This trait has no implementations.
+#[diagnostic::on_unimplemented(
+    message = "the settings of `{Self}` don't change while it runs",
+    label = "only the `ConfiguredStrategy` of retry-config has `apply`",
+    note = "for settings that change, write `config.build_on(StandardRetryStrategy::new())`, which returns one; its operations don't wait for the service"
+)]
+pub trait ChangingSettings {
+    /// Returns the result of the method that this bound is for.
+    fn change<R>(&self) -> R;
+}
+
 /// A trait for each setting of an operation. A message can't depend on the method, so each setting has its own, with its example.
 pub mod operation_setting {
     macro_rules! operation_settings {
