@@ -28,7 +28,7 @@ impl Name {
     pub(crate) fn given(name: impl Into<Cow<'static, str>>) -> Self {
         Self::Given(match name.into() {
             Cow::Borrowed(name) => name,
-            Cow::Owned(name) => kept(name),
+            Cow::Owned(name) => interned(name),
         })
     }
 
@@ -115,21 +115,22 @@ const OTHER: &str = "other";
 /// The owned names.
 static OWNED: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
 
-/// Keeps an owned name, if it is not kept already and there is room for it.
+/// Interns an owned name: leaks its first copy, and returns that one for each equal name. If there is no room for it, returns
+/// [`OTHER`].
 #[cold]
-fn kept(name: String) -> &'static str {
+fn interned(name: String) -> &'static str {
     let known = OWNED.read().unwrap_or_else(PoisonError::into_inner).get(&*name).copied();
     known.unwrap_or_else(|| {
         let mut names = OWNED.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = names.get(&*name).copied() {
-            return kept;
+        if let Some(interned) = names.get(&*name).copied() {
+            return interned;
         }
         if names.len() >= MAX_OWNED {
             return OTHER;
         }
-        let kept = name.leak();
-        names.insert(kept);
-        kept
+        let interned = name.leak();
+        names.insert(interned);
+        interned
     })
 }
 
@@ -143,13 +144,13 @@ fn closure_name(path: &'static str) -> &'static str {
     }
 }
 
-/// Keeps the name of a closure. All paths of one closure have the same text as their name.
+/// Interns the name of a closure. All paths of one closure have the same text as their name.
 #[cold]
 fn read_closure_name(path: &'static str) -> &'static str {
     let name = without_arguments(path);
     let mut names = CLOSURES.write().unwrap_or_else(PoisonError::into_inner);
-    let kept = names.values().copied().find(|kept| *kept == name).unwrap_or_else(|| name.leak());
-    names.entry(path).or_insert(kept)
+    let interned = names.values().copied().find(|interned| *interned == name).unwrap_or_else(|| name.leak());
+    names.entry(path).or_insert(interned)
 }
 
 /// Returns the name of a method from the path of a closure in it: `module::Type::method`, or

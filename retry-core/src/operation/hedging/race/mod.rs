@@ -127,7 +127,7 @@ where
         if !this.is_polled
             && let Poll::Ready(outcome) = this.first.poll_body(context)
         {
-            return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
+            return Poll::Ready(Raced(this.attempt_ended(Lane::First, outcome)));
         }
         this.poll_others(context).map(Raced)
     }
@@ -232,9 +232,9 @@ where
         }
     }
 
-    /// Keeps the outcome of an attempt.
+    /// Stores the outcome of an attempt until it is settled.
     #[inline]
-    fn keep(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
+    fn attempt_ended(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
         self.outcome = Some(explored::ran(outcome));
         Happened::Ended(lane)
     }
@@ -249,7 +249,7 @@ where
         }
         let is_polled = mem::take(&mut self.is_polled);
         if let Poll::Ready(outcome) = self.second.poll_body(context) {
-            return Poll::Ready(self.keep(Lane::Hedge, outcome));
+            return Poll::Ready(self.attempt_ended(Lane::Hedge, outcome));
         }
         if !is_polled && let Poll::Ready(cut) = self.first.poll_limit(context) {
             return Poll::Ready(Happened::Cut(Lane::First, cut));
