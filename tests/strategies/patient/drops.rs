@@ -1,18 +1,19 @@
 //! Operations that are dropped, stopped, or given up in another way while they wait.
 
 use super::{Line, Waits, paying, waits};
-use crate::support::{ByHand, Failed, millis, poll_once, secs};
+use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
 use retry_core::strategy::{DelaySource, PatientRetryToken};
 use retry_core::{
     Failure, Hedge, PatientRetryStrategy, RetryInfo, RetryStrategy, RetryToken, Success, retry, retryable,
 };
 use retry_tower::RetryLayer;
 use std::cell::Cell;
-use std::future::ready;
-use std::pin::Pin;
+use std::future::{Ready, ready};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 use tokio::time::sleep;
-use tower::{Layer, ServiceExt, service_fn};
+use tower::{Layer, Service, ServiceExt, service_fn};
 
 // Rule U17.
 #[test]
@@ -171,6 +172,53 @@ async fn a_dropped_future_of_each_form_leaves_the_line() {
             assert_eq!(strategy.waiting_operations(), Some(0), "{form}");
         }
     }
+}
+
+/// A service that is ready once, and fails. Its clones are never ready.
+struct Once(bool);
+
+impl Clone for Once {
+    fn clone(&self) -> Self {
+        Self(false)
+    }
+}
+
+impl Service<()> for Once {
+    type Response = u32;
+    type Error = Failed;
+    type Future = Ready<Result<u32, Failed>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        if self.0 { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        self.0 = false;
+        ready(Err(Failed::SAFE))
+    }
+}
+
+// Rules U17, W5.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_dropped_before_its_service_is_ready_leaves_its_send_to_another_operation() {
+    let strategy: &'static _ = Box::leak(Box::new(waits()));
+    let answers = async || {
+        sleep(millis(100)).await;
+        Ok::<_, Failed>(())
+    };
+    retry(strategy, answers).run().await.unwrap();
+    let mut request = Box::pin(RetryLayer::new(strategy).layer(Once(true)).oneshot(()));
+    poll_once(request.as_mut());
+    let service = Flaky::new(1, Failed::SAFE);
+    let mut next = pin!(retry(strategy, || ready(service.call())).run());
+    poll_once(next.as_mut());
+    retry(strategy, answers).run().await.unwrap();
+    // It is to be sent, and its service is not ready.
+    poll_once(request.as_mut());
+    assert_eq!(strategy.waiting_operations(), Some(1));
+    drop(request);
+    retry(strategy, answers).run().await.unwrap();
+    assert_eq!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(Ok(2)));
 }
 
 // Rule U17.
