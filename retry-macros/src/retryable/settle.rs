@@ -121,7 +121,7 @@ impl Settle<'_> {
     /// expression may move arguments.
     pub(super) fn tell_end(&self, end: &Ident) -> TokenStream {
         let Self { private, call, on_end, .. } = self;
-        let Some(on_end) = *on_end else { return quote!(#private::outcome(#end)) };
+        let Some(on_end) = *on_end else { return quote!(#private::moved!(#private::outcome(#end))) };
         let [started, report] = ["started", "report"].map(local);
         let place = on_end.span();
         let told = respan(quote!(#private::on_end), place);
