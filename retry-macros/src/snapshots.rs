@@ -744,7 +744,7 @@ fn a_function_for_failures_with_limits() {
                             |__error| __retry::on_retry(__error, __event, log),
                         ),
                     ) {
-                        return __retry::outcome(__end);
+                        return __retry::moved!(__retry::outcome(__end));
                     }
                 }
             }
@@ -910,7 +910,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                             ),
                         ),
                     ) {
-                        return __retry::outcome(__end);
+                        return __retry::moved!(__retry::outcome(__end));
                     }
                 }
             }
@@ -1185,7 +1185,7 @@ fn a_hedge() {
                         |_, _| ::core::ops::ControlFlow::Continue(()),
                         __retry::never_cut,
                     ) {
-                        return __retry::outcome(__end);
+                        return __retry::moved!(__retry::outcome(__end));
                     }
                 }
             }

@@ -35,7 +35,6 @@ impl<R> Whole for Moving<R> {
 #[macro_export]
 macro_rules! __retry_core_moved {
     ($outcome:expr) => {{
-        #[allow(unused_imports)]
         use $crate::__private::Whole as _;
         $crate::__private::Moving($outcome).moved()
     }};

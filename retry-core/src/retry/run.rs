@@ -71,18 +71,18 @@ where
             let (mut state, mut last) =
                 (F::State::begin(&operation, &self.timer), L::Running::kept_outcome::<_, S::Token>());
             let end = loop {
-                // A `while let` would store the references to the timer and the observer in the future across the
-                // await.
-                loop {
-                    let Some(wait) = self.call().wait(&mut operation) else { break };
-                    wait.await;
-                }
-                if let Some(outcome) = operation.unrecovered(self.call(), &mut last) {
-                    let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true)
-                    else {
-                        continue;
-                    };
-                    break End::new(outcome, tally, reason);
+                if !self.call().begin_if_due(&mut operation) {
+                    loop {
+                        let Some(wait) = self.call().wait(&mut operation) else { break };
+                        wait.await;
+                    }
+                    if let Some(outcome) = operation.unrecovered(self.call(), &mut last) {
+                        let Decision::Stop { tally, reason } = self.settle(&mut operation, &mut state, &outcome, true)
+                        else {
+                            continue;
+                        };
+                        break End::new(outcome, tally, reason);
+                    }
                 }
                 let attempted = {
                     let place = Place::of(&operation);
