@@ -1,7 +1,7 @@
 //! The move of an outcome. Which one it is, rustc finds out by method resolution, so that a function that returns something else has no error
 //! here, too.
 
-use crate::support::by_parts;
+use crate::policy::by_parts;
 
 /// An outcome that is moved.
 pub struct Moving<R>(pub R);

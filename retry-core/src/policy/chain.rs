@@ -1,9 +1,8 @@
 //! The policy for errors of any type, which are classified by their chain of sources.
 
-use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Unanswered};
+use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Unanswered, by_parts};
 use crate::classify::Classification;
 use crate::classify::chain::{self, ErrorLike, Owner};
-use crate::support::by_parts;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;

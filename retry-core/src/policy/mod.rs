@@ -12,6 +12,7 @@
 //! }
 //! ```
 
+mod by_parts;
 mod chain;
 mod directive;
 mod error_text;
@@ -19,6 +20,7 @@ mod no_answer;
 mod standard;
 mod usage;
 
+pub(crate) use by_parts::by_parts;
 pub use chain::{ChainPolicy, WholeFirst};
 pub use directive::{RetryDirective, RetryErrorType, Success};
 use error_text::text_of;

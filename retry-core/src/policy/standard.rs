@@ -1,8 +1,7 @@
 //! The default policy.
 
-use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, Unanswered, text_of_borrowed};
+use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, Unanswered, by_parts, text_of_borrowed};
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
-use crate::support::by_parts;
 use crate::time::{TimeLimit, TimedOut};
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! Internal helpers: the error of an invalid setting, random numbers, methods that only have a message, and synchronization primitives.
 
-mod by_parts;
 mod forward;
 mod invalid_setting;
 mod kept_outcome;
@@ -14,7 +13,6 @@ pub(crate) mod session;
 mod shared;
 pub(crate) mod sync;
 
-pub(crate) use by_parts::by_parts;
 pub(crate) use forward::forwarding;
 pub use invalid_setting::InvalidSetting;
 pub(crate) use invalid_setting::assert_attempts;
