@@ -60,11 +60,11 @@ fn a_function() {
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
-                if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
+                if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -81,7 +81,7 @@ fn a_function() {
                             })
                             .await;
                         if __retry::settle(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
@@ -89,18 +89,18 @@ fn a_function() {
                         ) {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __RETRIED.call(&STORE).kept(&mut __operation, __retry::moved!(__outcome))
+                        __RETRIED.__call(&STORE).kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
@@ -136,11 +136,11 @@ fn a_method_with_all_options() {
             ) -> io::Result<impl Sized> {
                 use my::retry::__private as __retry;
                 __retry::function_name!(__RETRIED = "put");
-                let mut __operation = __retry::begin(__RETRIED.call_with(&self.retry));
-                if !__retry::begin_if_due(__RETRIED.call_with(&self.retry), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.__call_with(&self.retry));
+                if !__retry::begin_if_due(__RETRIED.__call_with(&self.retry), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call_with(&self.retry),
+                            __RETRIED.__call_with(&self.retry),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -178,33 +178,31 @@ fn a_method_with_all_options() {
                             })
                             .await;
                         if __retry::settle(
-                            __RETRIED.call_with(&self.retry),
+                            __RETRIED.__call_with(&self.retry),
                             __retry::evaluate_idempotent(&__outcome, false),
                             &mut __operation,
                             &__outcome,
                             __retry::NO_TEXT,
                         ) {
-                            return __retry::final_outcome(__retry::moved!(__outcome));
+                            return __retry::final_outcome(__outcome);
                         }
-                        __RETRIED
-                            .call_with(&self.retry)
-                            .kept(&mut __operation, __retry::moved!(__outcome))
+                        __RETRIED.__call_with(&self.retry).kept(&mut __operation, __outcome)
                     };
-                    if !__retry::begin_if_due(__RETRIED.call_with(&self.retry), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call_with(&self.retry), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call_with(&self.retry),
+                                __RETRIED.__call_with(&self.retry),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call_with(&self.retry),
+                            __RETRIED.__call_with(&self.retry),
                             &mut __operation,
                             &mut __last,
                             __retry::NO_TEXT,
                         ) {
-                            return __retry::final_outcome(__retry::moved!(__outcome));
+                            return __retry::final_outcome(__outcome);
                         }
                     }
                 }
@@ -227,11 +225,14 @@ fn a_function_with_a_strategy_of_its_own() {
                 use ::retry_core::__private as __retry;
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
                 __retry::function_name!(__RETRIED = "ping");
-                let mut __operation = __retry::begin(__RETRIED.call(&__RETRYABLE_STRATEGY));
-                if !__retry::begin_if_due(__RETRIED.call(&__RETRYABLE_STRATEGY), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.__call(&__RETRYABLE_STRATEGY));
+                if !__retry::begin_if_due(
+                    __RETRIED.__call(&__RETRYABLE_STRATEGY),
+                    &mut __operation,
+                ) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call(&__RETRYABLE_STRATEGY),
+                            __RETRIED.__call(&__RETRYABLE_STRATEGY),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -248,7 +249,7 @@ fn a_function_with_a_strategy_of_its_own() {
                             })
                             .await;
                         if __retry::settle(
-                            __RETRIED.call(&__RETRYABLE_STRATEGY),
+                            __RETRIED.__call(&__RETRYABLE_STRATEGY),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
@@ -257,22 +258,22 @@ fn a_function_with_a_strategy_of_its_own() {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __RETRIED
-                            .call(&__RETRYABLE_STRATEGY)
+                            .__call(&__RETRYABLE_STRATEGY)
                             .kept(&mut __operation, __retry::moved!(__outcome))
                     };
                     if !__retry::begin_if_due(
-                        __RETRIED.call(&__RETRYABLE_STRATEGY),
+                        __RETRIED.__call(&__RETRYABLE_STRATEGY),
                         &mut __operation,
                     ) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&__RETRYABLE_STRATEGY),
+                                __RETRIED.__call(&__RETRYABLE_STRATEGY),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call(&__RETRYABLE_STRATEGY),
+                            __RETRIED.__call(&__RETRYABLE_STRATEGY),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < (), StoreError >),
@@ -300,11 +301,11 @@ fn a_strategy_from_a_call() {
                 use ::retry_core::__private as __retry;
                 let __strategy = __retry::shared(pool.strategy());
                 __retry::function_name!(__RETRIED = "ping");
-                let mut __operation = __retry::begin(__RETRIED.call_with(&__strategy));
-                if !__retry::begin_if_due(__RETRIED.call_with(&__strategy), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.__call_with(&__strategy));
+                if !__retry::begin_if_due(__RETRIED.__call_with(&__strategy), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call_with(&__strategy),
+                            __RETRIED.__call_with(&__strategy),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -321,7 +322,7 @@ fn a_strategy_from_a_call() {
                             })
                             .await;
                         if __retry::settle(
-                            __RETRIED.call_with(&__strategy),
+                            __RETRIED.__call_with(&__strategy),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
@@ -330,19 +331,19 @@ fn a_strategy_from_a_call() {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __RETRIED
-                            .call_with(&__strategy)
+                            .__call_with(&__strategy)
                             .kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(__RETRIED.call_with(&__strategy), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call_with(&__strategy), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call_with(&__strategy),
+                                __RETRIED.__call_with(&__strategy),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call_with(&__strategy),
+                            __RETRIED.__call_with(&__strategy),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < (), StoreError >),
@@ -378,7 +379,7 @@ fn limits_an_observer_and_a_context() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                    __RETRIED.__call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                     __retry::attempt_timeout(
                         __retry::max_time(
                             __retry::limited(),
@@ -393,12 +394,14 @@ fn limits_an_observer_and_a_context() {
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 if !__retry::begin_if_due(
-                    __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                    __RETRIED.__call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                     &mut __operation,
                 ) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED
+                                .__call(&STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -407,7 +410,9 @@ fn limits_an_observer_and_a_context() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED
+                                .__call(&STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                         );
                         let context = __retry::attempt_context(&__context, &__operation);
@@ -427,7 +432,7 @@ fn limits_an_observer_and_a_context() {
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
                                         __RETRIED
-                                            .call(&STORE)
+                                            .__call(&STORE)
                                             .with_observer(__retry::static_observer(&METRICS)),
                                         &mut __operation,
                                         __cut,
@@ -443,12 +448,14 @@ fn limits_an_observer_and_a_context() {
                             }
                         };
                         if __retry::settle(
-                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED
+                                .__call(&STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             __context
                                 .remember(
                                     __retry::evaluate_by(
                                         __RETRIED
-                                            .call(&STORE)
+                                            .__call(&STORE)
                                             .with_observer(__retry::static_observer(&METRICS)),
                                         &mut __operation,
                                         &__outcome,
@@ -462,27 +469,31 @@ fn limits_an_observer_and_a_context() {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED
+                                .__call(&STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                             &mut __last,
                             __retry::moved!(__outcome),
                         );
                     }
                     if !__retry::begin_if_due(
-                        __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                        __RETRIED.__call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                         &mut __operation,
                     ) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
                                 __RETRIED
-                                    .call(&STORE)
+                                    .__call(&STORE)
                                     .with_observer(__retry::static_observer(&METRICS)),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call(&STORE).with_observer(__retry::static_observer(&METRICS)),
+                            __RETRIED
+                                .__call(&STORE)
+                                .with_observer(__retry::static_observer(&METRICS)),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
@@ -510,12 +521,12 @@ fn a_weight_and_what_was_used() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "complete");
                 let __weight: u32 = prompt.tokens();
-                let mut __operation = __retry::begin(__RETRIED.call(&LLM));
-                __retry::weigh(__RETRIED.call(&LLM), &mut __operation, __weight);
-                if !__retry::begin_if_due(__RETRIED.call(&LLM), &mut __operation) {
+                let mut __operation = __retry::begin(__RETRIED.__call(&LLM));
+                __retry::weigh(__RETRIED.__call(&LLM), &mut __operation, __weight);
+                if !__retry::begin_if_due(__RETRIED.__call(&LLM), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call(&LLM),
+                            __RETRIED.__call(&LLM),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -532,9 +543,9 @@ fn a_weight_and_what_was_used() {
                             })
                             .await;
                         if __retry::settle(
-                            __RETRIED.call(&LLM),
+                            __RETRIED.__call(&LLM),
                             __retry::used_by(
-                                __RETRIED.call(&LLM),
+                                __RETRIED.__call(&LLM),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
@@ -546,18 +557,18 @@ fn a_weight_and_what_was_used() {
                         ) {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
-                        __RETRIED.call(&LLM).kept(&mut __operation, __retry::moved!(__outcome))
+                        __RETRIED.__call(&LLM).kept(&mut __operation, __retry::moved!(__outcome))
                     };
-                    if !__retry::begin_if_due(__RETRIED.call(&LLM), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call(&LLM), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&LLM),
+                                __RETRIED.__call(&LLM),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call(&LLM),
+                            __RETRIED.__call(&LLM),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Text, StoreError >),
@@ -587,7 +598,7 @@ fn a_function_that_blocks() {
                 let __blocking_timer = self.clock();
                 let mut __operation = __retry::begin_within(
                     __RETRIED
-                        .call(&STORE)
+                        .__call(&STORE)
                         .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                     __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
@@ -598,13 +609,13 @@ fn a_function_that_blocks() {
                 loop {
                     if let ::core::option::Option::Some(__cut) = __retry::block(
                         __RETRIED
-                            .call(&STORE)
+                            .__call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                     ) {
                         return __retry::over(
                             __RETRIED
-                                .call(&STORE)
+                                .__call(&STORE)
                                 .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                             &mut __operation,
                             __cut,
@@ -614,34 +625,34 @@ fn a_function_that_blocks() {
                     }
                     if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
                         __RETRIED
-                            .call(&STORE)
+                            .__call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
                         __retry::NO_TEXT,
                     ) {
-                        return __retry::final_outcome(__retry::moved!(__outcome));
+                        return __retry::final_outcome(__outcome);
                     }
                     let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<_, StoreError> { self.send() });
                     if __retry::settle(
                         __RETRIED
-                            .call(&STORE)
+                            .__call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         __retry::evaluate(&__outcome),
                         &mut __operation,
                         &__outcome,
                         __retry::NO_TEXT,
                     ) {
-                        return __retry::final_outcome(__retry::moved!(__outcome));
+                        return __retry::final_outcome(__outcome);
                     }
                     __retry::keep(
                         __RETRIED
-                            .call(&STORE)
+                            .__call(&STORE)
                             .with_blocking_timer(__retry::blocking_timer(&__blocking_timer)),
                         &mut __operation,
                         &mut __last,
-                        __retry::moved!(__outcome),
+                        __outcome,
                     );
                 }
             }
@@ -663,31 +674,31 @@ fn a_function_for_failures_with_limits() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE),
+                    __RETRIED.__call(&STORE),
                     __retry::max_time(__retry::limited(), LIMIT),
                 );
-                let __beginning = __retry::beginning(__RETRIED.call(&STORE), &__operation);
+                let __beginning = __retry::beginning(__RETRIED.__call(&STORE), &__operation);
                 let mut __last = __retry::WithText {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 loop {
-                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                     }
                     let (__deadline, __sleep) = __retry::deadline(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         &mut __operation,
                     );
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -712,7 +723,7 @@ fn a_function_for_failures_with_limits() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut_unsettled(
-                                        __RETRIED.call(&STORE),
+                                        __RETRIED.__call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -729,7 +740,7 @@ fn a_function_for_failures_with_limits() {
                         }
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -768,17 +779,17 @@ fn a_closure_for_the_end() {
             ) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let __started = __retry::started(__RETRIED.call(&STORE));
-                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
+                let __started = __retry::started(__RETRIED.__call(&STORE));
+                let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                 let mut __last = __retry::last(
                     &__operation,
                     __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -786,7 +797,7 @@ fn a_closure_for_the_end() {
                     }
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -806,7 +817,7 @@ fn a_closure_for_the_end() {
                             .await
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_to_end(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -817,7 +828,7 @@ fn a_closure_for_the_end() {
                         __outcome,
                     ) {
                         return __retry::tell_end(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             __end,
                             __started,
                             |__report| __retry::on_end(__report, |report| *ended = report.reason),
@@ -843,11 +854,11 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE).blocking(),
+                    __RETRIED.__call(&STORE).blocking(),
                     __retry::until(__retry::limited(), deadline),
                 );
                 let __beginning = __retry::beginning(
-                    __RETRIED.call(&STORE).blocking(),
+                    __RETRIED.__call(&STORE).blocking(),
                     &__operation,
                 );
                 let mut __last = __retry::WithText {
@@ -855,10 +866,13 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
                 loop {
-                    let __cut = __retry::block(__RETRIED.call(&STORE).blocking(), &mut __operation);
+                    let __cut = __retry::block(
+                        __RETRIED.__call(&STORE).blocking(),
+                        &mut __operation,
+                    );
                     let mut __is_over = false;
                     let __outcome = if __retry::is_unrecovered(
-                        __RETRIED.call(&STORE).blocking(),
+                        __RETRIED.__call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                     ) {
@@ -871,7 +885,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         match __cut {
                             ::core::option::Option::Some(__cut) => {
                                 match __retry::cut_unsettled(
-                                    __RETRIED.call(&STORE).blocking(),
+                                    __RETRIED.__call(&STORE).blocking(),
                                     &mut __operation,
                                     __cut,
                                     &mut __last,
@@ -891,7 +905,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         }
                     };
                     if let ::core::option::Option::Some(__end) = __retry::settle_and_tell(
-                        __RETRIED.call(&STORE).blocking(),
+                        __RETRIED.__call(&STORE).blocking(),
                         if __is_over {
                             ::core::option::Option::None
                         } else {
@@ -948,11 +962,14 @@ fn a_method_that_async_trait_has_changed() {
                     let mut key = key;
                     use ::retry_core::__private as __retry;
                     __retry::function_name!(__RETRIED = "put");
-                    let mut __operation = __retry::begin(__RETRIED.call_with(&__self.retry));
-                    if !__retry::begin_if_due(__RETRIED.call_with(&__self.retry), &mut __operation) {
+                    let mut __operation = __retry::begin(__RETRIED.__call_with(&__self.retry));
+                    if !__retry::begin_if_due(
+                        __RETRIED.__call_with(&__self.retry),
+                        &mut __operation,
+                    ) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call_with(&__self.retry),
+                                __RETRIED.__call_with(&__self.retry),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -980,7 +997,7 @@ fn a_method_that_async_trait_has_changed() {
                                 })
                                 .await;
                             if __retry::settle(
-                                __RETRIED.call_with(&__self.retry),
+                                __RETRIED.__call_with(&__self.retry),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
@@ -989,22 +1006,22 @@ fn a_method_that_async_trait_has_changed() {
                                 return __retry::final_outcome(__retry::moved!(__outcome));
                             }
                             __RETRIED
-                                .call_with(&__self.retry)
+                                .__call_with(&__self.retry)
                                 .kept(&mut __operation, __retry::moved!(__outcome))
                         };
                         if !__retry::begin_if_due(
-                            __RETRIED.call_with(&__self.retry),
+                            __RETRIED.__call_with(&__self.retry),
                             &mut __operation,
                         ) {
                             loop {
                                 let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __RETRIED.call_with(&__self.retry),
+                                    __RETRIED.__call_with(&__self.retry),
                                     &mut __operation,
                                 ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                                __RETRIED.call_with(&__self.retry),
+                                __RETRIED.__call_with(&__self.retry),
                                 &mut __operation,
                                 &mut __last,
                                 __retry::text_of!(Result < (), StoreError >),
@@ -1036,11 +1053,11 @@ fn a_function_that_names_its_block() {
                 let future = async move {
                     use ::retry_core::__private as __retry;
                     __retry::function_name!(__RETRIED = "get");
-                    let mut __operation = __retry::begin(__RETRIED.call(&STORE));
-                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                    let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
+                    if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
@@ -1058,7 +1075,7 @@ fn a_function_that_names_its_block() {
                                 })
                                 .await;
                             if __retry::settle(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 __retry::evaluate(&__outcome),
                                 &mut __operation,
                                 &__outcome,
@@ -1066,18 +1083,20 @@ fn a_function_that_names_its_block() {
                             ) {
                                 return __retry::final_outcome(__retry::moved!(__outcome));
                             }
-                            __RETRIED.call(&STORE).kept(&mut __operation, __retry::moved!(__outcome))
+                            __RETRIED
+                                .__call(&STORE)
+                                .kept(&mut __operation, __retry::moved!(__outcome))
                         };
-                        if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                        if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                             loop {
                                 let ::core::option::Option::Some(__wait) = __retry::wait(
-                                    __RETRIED.call(&STORE),
+                                    __RETRIED.__call(&STORE),
                                     &mut __operation,
                                 ) else { break };
                                 __wait.await;
                             }
                             if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                                 &mut __last,
                                 __retry::text_of!(Result < Object, StoreError >),
@@ -1126,7 +1145,7 @@ fn a_hedge() {
             async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
-                let mut __operation = __retry::begin(__RETRIED.call(&STORE));
+                let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
@@ -1134,7 +1153,7 @@ fn a_hedge() {
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
                 let mut __race = __retry::race(
-                    __RETRIED.call(&STORE),
+                    __RETRIED.__call(&STORE),
                     &__operation,
                     __retry::static_hedge(&__RETRYABLE_HEDGE),
                     [__first, __second],
@@ -1148,10 +1167,10 @@ fn a_hedge() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                            if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                                 loop {
                                     let ::core::option::Option::Some(__wait) = __retry::wait(
-                                        __RETRIED.call(&STORE),
+                                        __RETRIED.__call(&STORE),
                                         &mut __operation,
                                     ) else { break };
                                     __wait.await;
@@ -1159,7 +1178,7 @@ fn a_hedge() {
                             }
                         }
                         __retry::begin_attempt(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
@@ -1176,7 +1195,7 @@ fn a_hedge() {
                     }
                     let __raced = (&mut __race).await;
                     if let ::core::option::Option::Some(__end) = __retry::proceed(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
@@ -1218,20 +1237,20 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 use ::retry_core::__private as __retry;
                 __retry::function_name!(__RETRIED = "get");
                 let _ = &mut left;
-                let __started = __retry::started(__RETRIED.call(&STORE));
+                let __started = __retry::started(__RETRIED.__call(&STORE));
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE),
+                    __RETRIED.__call(&STORE),
                     __retry::max_time(__retry::limited(), ::core::time::Duration::new(30u64, 0u32)),
                 );
                 let mut __context = __retry::context(&__operation);
-                let __beginning = __retry::beginning(__RETRIED.call(&STORE), &__context);
+                let __beginning = __retry::beginning(__RETRIED.__call(&STORE), &__context);
                 let __first = ::core::pin::pin!(::core::option::Option::None);
                 let __second = ::core::pin::pin!(::core::option::Option::None);
                 let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
                 let __due = ::core::pin::pin!(::core::option::Option::None);
                 let mut __race = __retry::race(
-                    __RETRIED.call(&STORE),
+                    __RETRIED.__call(&STORE),
                     &__operation,
                     __retry::static_hedge(&GET),
                     [__first, __second],
@@ -1245,10 +1264,10 @@ fn a_hedge_with_limits_a_context_and_closures() {
                 loop {
                     if __retry::Race::is_attempt_due(&__race) {
                         if !__retry::Race::is_hedge(&__race) {
-                            if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                            if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                                 loop {
                                     let ::core::option::Option::Some(__wait) = __retry::wait(
-                                        __RETRIED.call(&STORE),
+                                        __RETRIED.__call(&STORE),
                                         &mut __operation,
                                     ) else { break };
                                     __wait.await;
@@ -1256,7 +1275,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             }
                         }
                         __retry::begin_attempt(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                             &mut __race,
                             &mut __last,
@@ -1282,7 +1301,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     }
                     let __raced = (&mut __race).await;
                     if let ::core::option::Option::Some(__end) = __retry::proceed(
-                        __RETRIED.call(&STORE),
+                        __RETRIED.__call(&STORE),
                         &mut __operation,
                         (&mut __race, __raced),
                         &mut __last,
@@ -1298,7 +1317,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                         __retry::out_of_time,
                     ) {
                         return __retry::tell_end(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             __end,
                             __started,
                             |__report| __retry::on_end(__report, count),
@@ -1355,7 +1374,7 @@ fn a_future_is_polled_beside_each_step() {
                     )
                     .await;
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE),
+                    __RETRIED.__call(&STORE),
                     __retry::cut_on_stop(
                         __retry::stopped_by(__retry::stop(__retry::limited(), __stop), &__own_stop),
                     ),
@@ -1364,10 +1383,10 @@ fn a_future_is_polled_beside_each_step() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, StoreError >),
                 };
-                if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __retry::beside(::core::pin::Pin::as_mut(&mut __when), &__own_stop, __wait)
@@ -1377,7 +1396,7 @@ fn a_future_is_polled_beside_each_step() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                         );
                         let __outcome = {
@@ -1399,7 +1418,7 @@ fn a_future_is_polled_beside_each_step() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
-                                        __RETRIED.call(&STORE),
+                                        __RETRIED.__call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -1414,7 +1433,7 @@ fn a_future_is_polled_beside_each_step() {
                             }
                         };
                         if __retry::settle(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
@@ -1423,16 +1442,16 @@ fn a_future_is_polled_beside_each_step() {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::moved!(__outcome),
                         );
                     }
-                    if !__retry::begin_if_due(__RETRIED.call(&STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __RETRIED.call(&STORE),
+                                __RETRIED.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __retry::beside(
@@ -1443,7 +1462,7 @@ fn a_future_is_polled_beside_each_step() {
                                 .await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __RETRIED.call(&STORE),
+                            __RETRIED.__call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, StoreError >),
@@ -1482,7 +1501,7 @@ fn options_of_one_call() {
                 use ::retry_core::__private as __retry;
                 let __name = __retry::given_name(format!("get {shard}"));
                 let mut __operation = __retry::begin_within(
-                    __name.call(&STORE),
+                    __name.__call(&STORE),
                     __retry::max_attempts(
                         __retry::max_time(__retry::limited(), limit),
                         __retry::accept_attempts(attempts),
@@ -1492,10 +1511,10 @@ fn options_of_one_call() {
                     place: ::core::option::Option::None,
                     text: __retry::text_of!(Result < Object, Status >),
                 };
-                if !__retry::begin_if_due(__name.call(&STORE), &mut __operation) {
+                if !__retry::begin_if_due(__name.__call(&STORE), &mut __operation) {
                     loop {
                         let ::core::option::Option::Some(__wait) = __retry::wait(
-                            __name.call(&STORE),
+                            __name.__call(&STORE),
                             &mut __operation,
                         ) else { break };
                         __wait.await;
@@ -1504,7 +1523,7 @@ fn options_of_one_call() {
                 loop {
                     {
                         let (__deadline, __sleep) = __retry::deadline(
-                            __name.call(&STORE),
+                            __name.__call(&STORE),
                             &mut __operation,
                         );
                         let __outcome = {
@@ -1522,7 +1541,7 @@ fn options_of_one_call() {
                                 ::core::result::Result::Ok(__outcome) => __outcome,
                                 ::core::result::Result::Err(__cut) => {
                                     match __retry::cut(
-                                        __name.call(&STORE),
+                                        __name.__call(&STORE),
                                         &mut __operation,
                                         __cut,
                                         &mut __last,
@@ -1539,7 +1558,7 @@ fn options_of_one_call() {
                             }
                         };
                         if __retry::settle(
-                            __name.call(&STORE),
+                            __name.__call(&STORE),
                             __retry::evaluate(&__outcome),
                             &mut __operation,
                             &__outcome,
@@ -1548,22 +1567,22 @@ fn options_of_one_call() {
                             return __retry::final_outcome(__retry::moved!(__outcome));
                         }
                         __retry::keep(
-                            __name.call(&STORE),
+                            __name.__call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::moved!(__outcome),
                         );
                     }
-                    if !__retry::begin_if_due(__name.call(&STORE), &mut __operation) {
+                    if !__retry::begin_if_due(__name.__call(&STORE), &mut __operation) {
                         loop {
                             let ::core::option::Option::Some(__wait) = __retry::wait(
-                                __name.call(&STORE),
+                                __name.__call(&STORE),
                                 &mut __operation,
                             ) else { break };
                             __wait.await;
                         }
                         if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                            __name.call(&STORE),
+                            __name.__call(&STORE),
                             &mut __operation,
                             &mut __last,
                             __retry::text_of!(Result < Object, Status >),
@@ -1591,7 +1610,7 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
                 use ::retry_core::__private as __retry;
                 static __RETRIED: __retry::Name = __retry::Name::Given("get");
                 let mut __operation = __retry::begin_within(
-                    __RETRIED.call(&STORE).blocking(),
+                    __RETRIED.__call(&STORE).blocking(),
                     __retry::at_most(__retry::attempts(2u32)),
                 );
                 let mut __last = __retry::last(
@@ -1599,19 +1618,19 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
                     __retry::text_of!(Result < Object, StoreError >),
                 );
                 loop {
-                    __retry::block(__RETRIED.call(&STORE).blocking(), &mut __operation);
+                    __retry::block(__RETRIED.__call(&STORE).blocking(), &mut __operation);
                     if let ::core::option::Option::Some(__outcome) = __retry::unrecovered(
-                        __RETRIED.call(&STORE).blocking(),
+                        __RETRIED.__call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                         __retry::text_of!(Result < Object, StoreError >),
                     ) {
-                        return __retry::final_outcome(__retry::moved!(__outcome));
+                        return __retry::final_outcome(__outcome);
                     }
                     let __outcome = __retry::place(&__operation)
                         .run_blocking(|| -> Result<Object, StoreError> { send() });
                     if __retry::settle(
-                        __RETRIED.call(&STORE).blocking(),
+                        __RETRIED.__call(&STORE).blocking(),
                         __retry::evaluate(&__outcome),
                         &mut __operation,
                         &__outcome,
@@ -1620,7 +1639,7 @@ fn a_name_and_a_number_of_attempts_that_are_literals() {
                         return __retry::final_outcome(__retry::moved!(__outcome));
                     }
                     __retry::keep(
-                        __RETRIED.call(&STORE).blocking(),
+                        __RETRIED.__call(&STORE).blocking(),
                         &mut __operation,
                         &mut __last,
                         __retry::moved!(__outcome),

@@ -1,5 +1,4 @@
-//! The move of an outcome. Which one it is, rustc finds out by method resolution, so that a function that returns something else has no error
-//! here, too.
+//! Moves of outcomes: a `Result` by its parts, any other type as a whole. Method resolution chooses, so the macro need not know the type.
 
 use crate::policy::by_parts;
 
@@ -9,34 +8,35 @@ pub struct Moving<R>(pub R);
 impl<T, E> Moving<Result<T, E>> {
     /// Moves a result by its parts.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn moved(self) -> Result<T, E> {
+    pub fn __moved(self) -> Result<T, E> {
         by_parts(self.0)
     }
 }
 
-/// The move of an outcome that is no result. Rustc tries it after the method of the same name.
+/// The move of an outcome that is not a `Result`. Rustc tries the method of that type first.
 pub trait Whole {
     type Outcome;
 
-    fn moved(self) -> Self::Outcome;
+    fn __moved(self) -> Self::Outcome;
 }
 
 impl<R> Whole for Moving<R> {
     type Outcome = R;
 
     #[inline]
-    fn moved(self) -> R {
+    fn __moved(self) -> R {
         self.0
     }
 }
 
-/// Expands to the outcome, which is moved by its parts if it is a result.
+/// Expands to the moved outcome.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry_core_moved {
     ($outcome:expr) => {{
+        // No lint looks into macros of other crates: for a `Result`, the trait is not used.
         use $crate::__private::Whole as _;
-        $crate::__private::Moving($outcome).moved()
+        $crate::__private::Moving($outcome).__moved()
     }};
 }
 pub use __retry_core_moved as moved;

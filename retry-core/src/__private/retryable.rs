@@ -36,19 +36,19 @@ where
 impl Name {
     /// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
     #[inline]
-    pub fn call<S: AcceptedStrategy<A>, A: 'static>(&self, strategy: &'static S) -> Call<'_, A> {
+    pub fn __call<S: AcceptedStrategy<A>, A: 'static>(&self, strategy: &'static S) -> Call<'_, A> {
         Call::new(self, strategy.accept())
     }
 
     /// Makes a call whose strategy is part of an argument.
     #[inline]
-    pub fn call_with<'c, S: AcceptedStrategy<A>, A>(&'c self, strategy: &'c S) -> Call<'c, A> {
+    pub fn __call_with<'c, S: AcceptedStrategy<A>, A>(&'c self, strategy: &'c S) -> Call<'c, A> {
         Call::new(self, strategy.accept())
     }
 
     /// Makes a call whose strategy is an argument itself, or a variable of the function.
     #[inline]
-    pub fn call_with_shared<'c, S, T, A>(&'c self, strategy: &'c S) -> Call<'c, A>
+    pub fn __call_with_shared<'c, S, T, A>(&'c self, strategy: &'c S) -> Call<'c, A>
     where
         S: AcceptedStrategy<T>,
         T: 'c,

@@ -12,7 +12,7 @@ use std::task::{Wake, Waker};
 #[derive(Debug)]
 pub struct LazyWaker<'w> {
     given: Option<&'w Waker>,
-    /// The wake of the operation that made it, once the strategy has asked for a waker.
+    /// The waiting side, once the strategy has asked for a waker. Unused if `given` is set.
     early_wake: OnceCell<EarlyWake>,
 }
 

@@ -10,12 +10,11 @@ pub(crate) fn by_parts<T, E>(outcome: Result<T, E>) -> Result<T, E> {
     mapped(outcome, identity, identity)
 }
 
-/// A function of its own, because the compiler makes a plain move of a `match` whose arms make the same outcome again. Here it does not
-/// know that they do.
+/// Separate from [`by_parts`], because the compiler turns a `match` that rebuilds the same outcome into a plain move.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn mapped<T, E>(outcome: Result<T, E>, value: impl FnOnce(T) -> T, error: impl FnOnce(E) -> E) -> Result<T, E> {
     match outcome {
-        Ok(outcome) => Ok(value(outcome)),
-        Err(outcome) => Err(error(outcome)),
+        Ok(part) => Ok(value(part)),
+        Err(part) => Err(error(part)),
     }
 }

@@ -72,6 +72,8 @@ where
                 (F::State::begin(&operation, &self.timer), L::Running::kept_outcome::<_, S::Token>());
             let end = loop {
                 if !self.call().begin_if_due(&mut operation) {
+                    // A `while let` would store the references to the timer and the observer in the future across the
+                    // await.
                     loop {
                         let Some(wait) = self.call().wait(&mut operation) else { break };
                         wait.await;

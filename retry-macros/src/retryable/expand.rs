@@ -10,9 +10,9 @@ use crate::retryable::strategy::{Dependency, Own};
 use crate::tokens::{local, private, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use syn::{Expr, Type};
 
 pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let RetriedFunction { function, body, outcome, context, crate_path, .. } = retried;
@@ -73,6 +73,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         directive: &remembered,
         last: &last,
         text: &text,
+        is_known: !signature::is_inferred(outcome) && !matches!(outcome, Type::Never(_)),
         outcome: outcome.span(),
         on_retry,
         on_end,
@@ -175,13 +176,15 @@ fn attempts(
     let (is_limited, attempt) = (retried.limits.can_cut(), attempt(retried));
     let (settled, text) = (settle.settle(), settle.text);
     let [result, place_name] = ["outcome", "last"].map(local);
-    let returned = settle.returned();
+    let moved = settle.moved();
+    // A function that blocks has no attempt before it, so rustc does not know yet what the outcome is.
+    let unrecovered = if retried.blocking { result.to_token_stream() } else { moved.clone() };
     let ended = quote! {
         if let ::core::option::Option::Some(#result) = #private::unrecovered(#call, &mut #operation, #last, #text) {
-            return #returned;
+            return #private::final_outcome(#unrecovered);
         }
     };
-    let keep = quote!(#private::keep(#call, &mut #operation, #last, #private::moved!(#result)););
+    let keep = quote!(#private::keep(#call, &mut #operation, #last, #moved););
     if retried.blocking {
         let (wait, attempt) = parts.block(is_limited, &attempt);
         return quote! {
@@ -206,7 +209,7 @@ fn attempts(
     let (outside, attempt) = if is_limited {
         (Some(place), quote!({ #attempt #keep }))
     } else {
-        let kept = quote!(#call.kept(&mut #operation, #private::moved!(#result)));
+        let kept = quote!(#call.kept(&mut #operation, #moved));
         (None, quote!(let mut #place_name = { #attempt #kept };))
     };
     let [first_wait, wait] = [None, Some(&ended)].map(|ended| parts.wait(ended));
@@ -475,18 +478,18 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            (quote!(static #own: #ty = #ty::new();), quote!(#name.call(&#own)))
+            (quote!(static #own: #ty = #ty::new();), quote!(#name.__call(&#own)))
         }
         // The tokens are the same everywhere, so that rustc reports a `const` once.
-        Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #name.call(&#path))),
-        Dependency::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> #name.call_with(&#place))),
+        Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #name.__call(&#path))),
+        Dependency::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> #name.__call_with(&#place))),
         Dependency::Whole(place) => {
-            (TokenStream::new(), quote_spanned!(place.span()=> #name.call_with_shared(&#place)))
+            (TokenStream::new(), quote_spanned!(place.span()=> #name.__call_with_shared(&#place)))
         }
         Dependency::Once(expr) => {
             let once = local("strategy");
             let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
-            (setup, quote!(#name.call_with(&#once)))
+            (setup, quote!(#name.__call_with(&#once)))
         }
     }
 }

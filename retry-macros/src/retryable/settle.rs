@@ -2,7 +2,7 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -18,6 +18,8 @@ pub(super) struct Settle<'a> {
     pub(super) directive: &'a TokenStream,
     /// A reference to the place for the last outcome.
     pub(super) last: &'a TokenStream,
+    /// Whether the function names the whole type of the outcome.
+    pub(super) is_known: bool,
     /// The marker that gives the text of the error in an outcome.
     pub(super) text: &'a TokenStream,
     /// The location of the outcome's type, where rustc reports that this type does not fit.
@@ -63,20 +65,25 @@ impl Settle<'_> {
         on_retry.map(|_| quote!(let #beginning = #private::beginning(#call, &#identified);))
     }
 
-    /// Returns the expression of the final outcome.
-    pub(super) fn returned(&self) -> TokenStream {
-        let Self { private, result, .. } = self;
-        quote!(#private::final_outcome(#private::moved!(#result)))
+    /// Returns the expression that moves the outcome.
+    pub(super) fn moved(&self) -> TokenStream {
+        self.moved_from(&self.result.to_token_stream())
+    }
+
+    /// Returns the expression that moves the outcome from this expression. It can be found out only of a known type how to move it.
+    fn moved_from(&self, outcome: &TokenStream) -> TokenStream {
+        let private = self.private;
+        if self.is_known { quote!(#private::moved!(#outcome)) } else { outcome.clone() }
     }
 
     /// Returns the code that returns the outcome if it is final.
     pub(super) fn settle(&self) -> TokenStream {
         let Self { private, call, operation, result, directive, text, .. } = self;
         let places = respan(quote!(&mut #operation, &#result), self.outcome);
-        let returned = self.returned();
+        let moved = self.moved();
         quote! {
             if #private::settle(#call, #directive, #places, #text) {
-                return #returned;
+                return #private::final_outcome(#moved);
             }
         }
     }
@@ -121,7 +128,7 @@ impl Settle<'_> {
     /// expression may move arguments.
     pub(super) fn tell_end(&self, end: &Ident) -> TokenStream {
         let Self { private, call, on_end, .. } = self;
-        let Some(on_end) = *on_end else { return quote!(#private::moved!(#private::outcome(#end))) };
+        let Some(on_end) = *on_end else { return self.moved_from(&quote!(#private::outcome(#end))) };
         let [started, report] = ["started", "report"].map(local);
         let place = on_end.span();
         let told = respan(quote!(#private::on_end), place);
