@@ -24,7 +24,7 @@ impl ToTokens for Written {
 }
 
 /// The options in the attributes of an item.
-pub(crate) struct Options<O> {
+pub(crate) struct ReadOptions<O> {
     /// The known options, each of them once.
     pub(crate) known: Vec<(O, Written)>,
     /// The option that was probably meant, if any, for each part that is misspelled or unreadable, which is reported already.
@@ -36,7 +36,7 @@ pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
     diagnostics: &mut Diagnostics,
-) -> Options<O> {
+) -> ReadOptions<O> {
     let mut others = Vec::new();
     let mut known: Vec<(O, Written)> = Vec::new();
     let mut items = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn read<O: Copy>(
             known.push((option, Written { name, meta }));
         }
     }
-    Options { known, others }
+    ReadOptions { known, others }
 }
 
 /// Returns the option that an item has, or was probably meant to have.

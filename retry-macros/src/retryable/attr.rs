@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
-use crate::options::{self, Written};
+use crate::options::{self, ReadOptions, Written};
 use crate::retryable::body;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
@@ -202,12 +202,12 @@ pub(super) struct Options {
     /// `blocking` as it is written.
     pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
-    /// The options that are given. An option that is misspelled or unreadable, which is reported already, is one, too.
+    /// The options that are given, including misspelled and unreadable ones, which were reported already.
     pub(super) given: Vec<RetryableOption>,
 }
 
 impl Options {
-    /// Returns whether an option is given, also if it could not be read. Its absence is a mistake only if it is not.
+    /// Returns whether an option is given, even if it could not be read.
     pub(super) fn gives(&self, option: RetryableOption) -> bool {
         self.given.contains(&option)
     }
@@ -284,7 +284,7 @@ pub(super) enum Strategy {
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
-    let options::Options { known, others } = options::read([tokens], &OPTIONS, diagnostics);
+    let ReadOptions { known, others } = options::read([tokens], &OPTIONS, diagnostics);
     read.given = known.iter().map(|(name, _)| *name).chain(others.iter().copied().flatten()).collect();
     // Anything that is misspelled or unreadable was reported already, and may be the strategy.
     let no_strategy = others.is_empty() && !read.gives(RetryableOption::Strategy);

@@ -382,7 +382,7 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
             option,
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         ),
-        // It is `true`, or has no value, which was reported already.
+        // It is `true`, or was reported already: it is misspelled or has no value.
         _ if options.gives(RetryableOption::Idempotent) => {}
         _ => diagnostics.error(
             hedge,
