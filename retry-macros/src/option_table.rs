@@ -73,26 +73,29 @@ impl<O> OptionTable<O> {
         let mut parts = advice.split('`');
         let mut placed = parts.next().unwrap_or_default().to_owned();
         while let (Some(code), Some(after)) = (parts.next(), parts.next()) {
-            let name = code.split(' ').next().unwrap_or_default();
-            let place = text_of(name, self.elsewhere).map(|place| format!(" on {place}")).unwrap_or_default();
+            let place =
+                text_of(first_word(code), self.elsewhere).map(|place| format!(" on {place}")).unwrap_or_default();
             placed.extend(["`", code, "`", &place, after]);
         }
         placed
     }
 
-    /// Returns the message for a word that resembles an option. Another known word is offered instead if it is
-    /// clearly more similar.
+    /// Returns the message for a word that resembles an option, or another known word.
     pub(crate) fn resembling(&self, word: &str, is_negated: bool) -> Option<String> {
-        let likeness = |name| likeness(word, name);
-        let option = nearest(word, self.names());
-        let bar = option.map_or(0.9, |option| likeness(option) + 0.05);
-        let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name));
-        if let Some(other) = other.filter(|other| likeness(other) > bar) {
+        if let Some(other) = self.other(word) {
             let synonym = || self.synonym(other, is_negated).map(|advice| capitalized(&advice));
             let advice = self.elsewhere(other).or_else(synonym)?;
             return Some(format!("did you mean `{other}`? {advice}."));
         }
-        Some(format!("did you mean `{}`?", option?))
+        Some(format!("did you mean `{}`?", nearest(word, self.names())?))
+    }
+
+    /// Returns the word that is not an option here, but is known, and is this word or clearly more similar to it than each option.
+    fn other(&self, word: &str) -> Option<&'static str> {
+        let likeness = |name| likeness(word, name);
+        let bar = nearest(word, self.names()).map_or(0.9, |option| likeness(option) + 0.05);
+        let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name))?;
+        (other == word || likeness(other) > bar).then_some(other)
     }
 }
 
@@ -102,6 +105,11 @@ fn capitalized(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
+/// Returns the option in a code such as `stop = STOP`.
+fn first_word(code: &str) -> &str {
+    code.split(' ').next().unwrap_or_default()
+}
+
 fn text_of(name: &str, texts: &'static [(&str, &str)]) -> Option<&'static str> {
     texts.iter().find(|(it, _)| *it == name).map(|(_, text)| *text)
 }
@@ -109,8 +117,18 @@ fn text_of(name: &str, texts: &'static [(&str, &str)]) -> Option<&'static str> {
 impl<O: Copy> OptionTable<O> {
     /// Returns the option with this name, or with the most similar one.
     pub(crate) fn meant(&self, word: &str) -> Option<O> {
-        let exact = |name: &str| self.options.iter().find(|(known, _)| *known == name).map(|(_, option)| *option);
-        exact(word).or_else(|| if self.knows(word) { None } else { exact(nearest(word, self.names())?) })
+        let resembling = || self.other(word).is_none().then(|| nearest(word, self.names())).flatten();
+        self.named(word).or_else(|| self.named(resembling()?))
+    }
+
+    /// Returns the options that the advice for a word of another library names.
+    pub(crate) fn advised(&self, word: &str) -> Vec<O> {
+        let advice = self.other(word).and_then(|other| text_of(other, self.synonyms)).unwrap_or_default();
+        advice.split('`').skip(1).step_by(2).filter_map(|code| self.named(first_word(code))).collect()
+    }
+
+    fn named(&self, name: &str) -> Option<O> {
+        self.options.iter().find(|(known, _)| *known == name).map(|(_, option)| *option)
     }
 
     /// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value

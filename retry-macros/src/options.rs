@@ -27,8 +27,42 @@ impl ToTokens for Written {
 pub(crate) struct ReadOptions<O> {
     /// The known options, each of them once.
     pub(crate) known: Vec<(O, Written)>,
-    /// The option that was probably meant, if any, for each part that is misspelled or unreadable, which is reported already.
-    pub(crate) others: Vec<Option<O>>,
+    /// The parts that are misspelled or unreadable, which are reported already.
+    pub(crate) others: Vec<Other<O>>,
+}
+
+/// A part that is misspelled or unreadable, or a list that can't be parsed.
+pub(crate) struct Other<O> {
+    /// The options that were probably meant: at most one, or several in a list.
+    pub(crate) meant: Vec<O>,
+    /// The options that the advice for a word of another library names.
+    pub(crate) advised: Vec<O>,
+}
+
+impl<O: Copy> Other<O> {
+    /// Reads all words, since it is not known which of them are options.
+    fn list(list: &TokenStream, table: &OptionTable<O>) -> Self {
+        Self::words(&unreadable::words(list), table)
+    }
+
+    fn words(words: &[String], table: &OptionTable<O>) -> Self {
+        Self {
+            meant: words.iter().filter_map(|word| table.meant(word)).collect(),
+            advised: words.iter().flat_map(|word| table.advised(word)).collect(),
+        }
+    }
+
+    /// Reads the last name, which is the option in `retry_core::blocking`.
+    fn path(path: &Path, table: &OptionTable<O>) -> Self {
+        let last = path.segments.last().map(|last| last.ident.to_string());
+        Self::words(last.as_slice(), table)
+    }
+
+    /// Reads an option in quotes.
+    fn literal(literal: &Lit, table: &OptionTable<O>) -> Self {
+        let quoted = if let Lit::Str(text) = literal { text.parse::<Meta>().ok() } else { None };
+        quoted.map_or_else(|| Self::words(&[], table), |meta| Self::path(meta.path(), table))
+    }
 }
 
 /// Reads the options in all attributes of an item.
@@ -44,7 +78,7 @@ pub(crate) fn read<O: Copy>(
         match NestedMeta::parse_meta_list(list.clone()) {
             Ok(list) => items.extend(list),
             Err(error) => {
-                others.push(None);
+                others.push(Other::list(&list, table));
                 unreadable::explain(list, error, table, diagnostics);
             }
         }
@@ -52,23 +86,22 @@ pub(crate) fn read<O: Copy>(
     let named = |item: &NestedMeta, name: &str| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident(name));
     let main = table.main.filter(|main| !items.iter().any(|item| named(item, main)));
     for item in items {
-        let meant = meant(&item, table);
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                others.push(meant);
+                others.push(Other::literal(&literal, table));
                 let unquoted = table.unquoted(&literal).map(|option| format!("write `{option}` without quotes"));
                 diagnostics.error(&literal, unquoted.unwrap_or_else(|| table.no_name(&literal, main)));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
-                others.push(meant);
+                others.push(Other::path(&pair.path, table));
                 diagnostics.error(pair, "expected an expression after `=`");
                 continue;
             }
         };
         let Some((option, name)) = table.known(&meta, main, diagnostics) else {
-            others.push(meant);
+            others.push(Other::path(meta.path(), table));
             continue;
         };
         if known.iter().any(|(_, earlier)| earlier.name == name) {
@@ -78,21 +111,6 @@ pub(crate) fn read<O: Copy>(
         }
     }
     ReadOptions { known, others }
-}
-
-/// Returns the option that an item has, or was probably meant to have.
-fn meant<O: Copy>(item: &NestedMeta, table: &OptionTable<O>) -> Option<O> {
-    let quoted;
-    let path = match item {
-        NestedMeta::Meta(meta) => meta.path(),
-        NestedMeta::NameValueInvalidExpr(pair) => &pair.path,
-        NestedMeta::Lit(Lit::Str(text)) => {
-            quoted = text.parse::<Meta>().ok()?;
-            quoted.path()
-        }
-        NestedMeta::Lit(_) => return None,
-    };
-    table.meant(&path.get_ident()?.to_string())
 }
 
 impl Written {

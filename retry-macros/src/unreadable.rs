@@ -33,6 +33,15 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
     }
 }
 
+/// Returns the words of a list that are not in parentheses.
+pub(crate) fn words(list: &TokenStream) -> Vec<String> {
+    let words = list.clone().into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word.to_string()),
+        _ => None,
+    });
+    words.collect()
+}
+
 /// Returns the parts between commas.
 fn parts(list: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];

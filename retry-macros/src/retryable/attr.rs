@@ -202,14 +202,27 @@ pub(super) struct Options {
     /// `blocking` as it is written.
     pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
+    pub(super) given: Given,
+}
+
+/// Which options are given.
+#[derive(Default)]
+pub(super) struct Given {
     /// The options that are given, including misspelled and unreadable ones, which were reported already.
-    pub(super) given: Vec<RetryableOption>,
+    options: Vec<RetryableOption>,
+    /// The options that the errors for words of other libraries advise. One of them may be meant.
+    advised: Vec<RetryableOption>,
 }
 
 impl Options {
     /// Returns whether an option is given, even if it could not be read.
     pub(super) fn gives(&self, option: RetryableOption) -> bool {
-        self.given.contains(&option)
+        self.given.options.contains(&option)
+    }
+
+    /// Returns whether the absence of an option is a mistake: it is not given, and no error advises it.
+    pub(super) fn lacks(&self, option: RetryableOption) -> bool {
+        !self.gives(option) && !self.given.advised.contains(&option)
     }
 
     /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
@@ -285,7 +298,11 @@ pub(super) enum Strategy {
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
     let ReadOptions { known, others } = options::read([tokens], &OPTIONS, diagnostics);
-    read.given = known.iter().map(|(name, _)| *name).chain(others.iter().copied().flatten()).collect();
+    let meant = others.iter().flat_map(|other| &other.meant);
+    read.given = Given {
+        options: known.iter().map(|(name, _)| name).chain(meant).copied().collect(),
+        advised: others.iter().flat_map(|other| &other.advised).copied().collect(),
+    };
     // Anything that is misspelled or unreadable was reported already, and may be the strategy.
     let no_strategy = others.is_empty() && !read.gives(RetryableOption::Strategy);
     for (name, option) in known {

@@ -29,7 +29,7 @@ pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream
     let retried = Diagnostics::collect(|diagnostics| {
         let written = options.clone();
         let options = attr::read(options, diagnostics);
-        let function = signature::parse(item.clone(), options.gives(RetryableOption::Blocking), diagnostics)?;
+        let function = signature::parse(item.clone(), !options.lacks(RetryableOption::Blocking), diagnostics)?;
         named = Some(Named::of(&options, written, &function));
         validate::validate(options, function, diagnostics)
     });

@@ -34,7 +34,7 @@ pub(super) fn validate(
         _ => signature::outcome(&function.sig.output),
     };
     check_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
-    if !options.gives(RetryableOption::Policy) && outcome.is_none() {
+    if options.lacks(RetryableOption::Policy) && outcome.is_none() {
         let name = &function.sig.ident;
         diagnostics
             .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
@@ -186,7 +186,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
         };
         diagnostics.error(option, message);
     }
-    let gives_any = |these: &[RetryableOption]| these.iter().any(|option| options.gives(*option));
+    let lacks_all = |these: &[RetryableOption]| these.iter().all(|option| options.lacks(*option));
     if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
         diagnostics.error(
             option,
@@ -201,7 +201,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
                 "an attempt that blocks its thread can't be cut by a stop; remove `cut_on_stop`, and set a timeout on the call \
                  that blocks",
             );
-        } else if !gives_any(&[RetryableOption::Stop, RetryableOption::StopWhen]) {
+        } else if lacks_all(&[RetryableOption::Stop, RetryableOption::StopWhen]) {
             diagnostics.error(
                 option,
                 "`cut_on_stop` lets a stop cut the attempt that runs; add `stop` or `stop_when`, or remove it",
@@ -215,7 +215,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
              `STOP.stop()` where the future would be ready",
         );
     }
-    if let (Some(option), false) = (&options.timed_out_option, gives_any(&LIMITS)) {
+    if let (Some(option), true) = (&options.timed_out_option, lacks_all(&LIMITS)) {
         diagnostics.error(
             option,
             "`timed_out` makes the error of an operation that a limit cuts, and none is given; add `max_time`, `deadline`, \
@@ -279,8 +279,8 @@ fn form(function: &ItemFn, options: &Options, diagnostics: &mut Diagnostics) -> 
             );
             return None;
         }
-        // It may block, and its misspelled `blocking` was reported already.
-        (None, None, None) if options.gives(RetryableOption::Blocking) => return None,
+        // It may block, and its `blocking` was reported already.
+        (None, None, None) if !options.lacks(RetryableOption::Blocking) => return None,
         (None, None, None) if tail::is_run(function) => {
             diagnostics.error(
                 signature.fn_token,
@@ -383,7 +383,7 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         ),
         // It is `true`, or was reported already: it is misspelled or has no value.
-        _ if options.gives(RetryableOption::Idempotent) => {}
+        _ if !options.lacks(RetryableOption::Idempotent) => {}
         _ => diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",

@@ -38,4 +38,14 @@ async fn stop_when_without_value() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = STORE, cancel = token, cut_on_stop)]
+async fn stop_of_another_library(token: &str) -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, abort = STOP, cut_on_stop)]
+async fn another_stop_of_another_library() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

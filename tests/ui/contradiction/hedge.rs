@@ -39,6 +39,11 @@ async fn idempotent_misspelled() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", not_idempotent, hedge = "50ms")]
+async fn word_of_another_library() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
 
 // Rule V11.

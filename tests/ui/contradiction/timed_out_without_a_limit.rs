@@ -31,4 +31,14 @@ async fn limit_misspelled() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", timed_out = Failed, timeout = "1s")]
+async fn limit_of_another_library() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", timed_out = Failed, max_duraton = "1s")]
+async fn limit_of_another_library_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

@@ -16,4 +16,24 @@ fn put() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = STORE, sync)]
+fn list() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, retry_core::blocking)]
+fn find() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, blocking, max_time: "1s")]
+fn count() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, blocking, !idempotent)]
+fn pay() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

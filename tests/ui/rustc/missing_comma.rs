@@ -10,4 +10,15 @@ async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
+// No mistake follows from another one.
+#[retryable(strategy = STORE, blocking max_time = "1s")]
+fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE blocking)]
+fn list() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
