@@ -37,6 +37,8 @@ pub(crate) struct Other<O> {
     pub(crate) meant: Vec<O>,
     /// The options that the advice for a word of another library names.
     pub(crate) advised: Vec<O>,
+    /// The expression after `=`, if it can be read.
+    pub(crate) value: Option<Expr>,
 }
 
 impl<O: Copy> Other<O> {
@@ -49,6 +51,7 @@ impl<O: Copy> Other<O> {
         Self {
             meant: words.iter().filter_map(|word| table.meant(word)).collect(),
             advised: words.iter().flat_map(|word| table.advised(word)).collect(),
+            value: None,
         }
     }
 
@@ -58,10 +61,18 @@ impl<O: Copy> Other<O> {
         Self::words(last.as_slice(), table)
     }
 
+    fn meta(meta: &Meta, table: &OptionTable<O>) -> Self {
+        let value = match meta {
+            Meta::NameValue(pair) => Some(ungrouped(&pair.value).clone()),
+            Meta::Path(_) | Meta::List(_) => None,
+        };
+        Self { value, ..Self::path(meta.path(), table) }
+    }
+
     /// Reads an option in quotes.
     fn literal(literal: &Lit, table: &OptionTable<O>) -> Self {
         let quoted = if let Lit::Str(text) = literal { text.parse::<Meta>().ok() } else { None };
-        quoted.map_or_else(|| Self::words(&[], table), |meta| Self::path(meta.path(), table))
+        quoted.map_or_else(|| Self::words(&[], table), |meta| Self::meta(&meta, table))
     }
 }
 
@@ -101,7 +112,7 @@ pub(crate) fn read<O: Copy>(
             }
         };
         let Some((option, name)) = table.known(&meta, main, diagnostics) else {
-            others.push(Other::path(meta.path(), table));
+            others.push(Other::meta(&meta, table));
             continue;
         };
         if known.iter().any(|(_, earlier)| earlier.name == name) {

@@ -175,6 +175,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) strategy: Option<Strategy>,
+    /// The policy, or the value of a misspelled `policy`, which was reported already.
     pub(super) policy: Option<Expr>,
     pub(super) idempotent: Option<bool>,
     /// `idempotent` as it is written.
@@ -303,6 +304,8 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
         options: known.iter().map(|(name, _)| name).chain(meant).copied().collect(),
         advised: others.iter().flat_map(|other| &other.advised).copied().collect(),
     };
+    let policy = others.iter().find(|other| other.meant.contains(&RetryableOption::Policy));
+    read.policy = policy.and_then(|other| other.value.clone());
     // Anything that is misspelled or unreadable was reported already, and may be the strategy.
     let no_strategy = others.is_empty() && !read.gives(RetryableOption::Strategy);
     for (name, option) in known {

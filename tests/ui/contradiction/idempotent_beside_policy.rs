@@ -56,4 +56,15 @@ async fn race_again(is_read: bool) -> Result<(), Failed> {
 #[retryable(strategy = STORE, policy(POLICY))]
 async fn forget() {}
 
+#[retryable(strategy = STORE, idempotent, polizy = |_| RetryDirective::succeed())]
+async fn poll_again() -> Result<(), Failed> {
+    Ok(())
+}
+
+// A word of another library may be no policy.
+#[retryable(strategy = STORE, idempotent, when = is_busy)]
+async fn wait() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}
