@@ -229,7 +229,7 @@ impl Options {
     /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
     /// run at the same time, which no policy knows.
     pub(super) fn contradicts_policy(&self) -> bool {
-        self.gives(RetryableOption::Policy) && self.idempotent_option.is_some() && self.hedge_option.is_none()
+        self.gives(RetryableOption::Policy) && self.idempotent_option.is_some() && self.lacks(RetryableOption::Hedge)
     }
 
     /// Replaces `self` in the options, for a body in which it has another name.

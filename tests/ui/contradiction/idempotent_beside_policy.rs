@@ -32,6 +32,11 @@ async fn race(is_read: bool) -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = STORE, idempotent, hegde = "p95", policy = POLICY)]
+async fn race_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
 // A policy that can't be read is not missing.
 #[retryable(strategy = STORE, idempotent = is_read, policy)]
 async fn list(is_read: bool) -> Result<(), Failed> {
