@@ -52,8 +52,10 @@ enum Answer {
     Failure(Option<u64>),
     TimedOut,
     Fatal,
-    /// It was not sent after all, and the operation fails.
+    /// It was not sent after all, and fails. The quota always pays for a retry.
     Unsent,
+    /// It was not sent after all, and fails. The quota may refuse to pay for a retry.
+    UnsentCostly,
     /// It was not sent after all, and the operation goes.
     Released,
 }
@@ -90,6 +92,7 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => Just(Answer::TimedOut),
         1 => Just(Answer::Fatal),
         1 => Just(Answer::Unsent),
+        2 => Just(Answer::UnsentCostly),
         1 => Just(Answer::Released),
     ];
     prop_oneof![
@@ -183,7 +186,8 @@ impl World {
             return;
         };
         let now = self.now();
-        if for_credit && matches!(answer, Answer::Unsent | Answer::Released) {
+        let is_sent = !matches!(answer, Answer::Unsent | Answer::UnsentCostly | Answer::Released);
+        if for_credit && !is_sent {
             self.model.gives_back();
         }
         let failed = match answer {
@@ -197,14 +201,13 @@ impl World {
                 }
                 return;
             }
-            Answer::Failure(None) => Failed::SAFE,
+            Answer::Failure(None) | Answer::UnsentCostly => Failed::SAFE,
             Answer::Failure(Some(hint)) => Failed::SAFE.after(millis(hint)),
             Answer::TimedOut => Failed { timeout: true, ..Failed::SAFE },
             Answer::Fatal => Failed::FATAL,
             Answer::Unsent => Failed::CONFLICT,
             Answer::Released => return self.strategy.release(token),
         };
-        let is_sent = !matches!(answer, Answer::Unsent);
         let left = limits.max_time.map(|time| (began + time).saturating_sub(now));
         let failure = Failure::of(&failed)
             .with_attempt_timeout(Some(secs(1)))

@@ -12,8 +12,8 @@ use std::time::Duration;
 pub struct Report<R> {
     /// The last outcome, unchanged.
     pub outcome: R,
-    /// The number of attempts. It is 0 only if the operation ended before its first one, as when `max_time` or `deadline` was over, or
-    /// a [stop](crate::Stop) had come, before it could begin.
+    /// The number of attempts. It is 0 if the operation ended before its first attempt, for example because `max_time` or `deadline` was
+    /// over or a [stop](crate::Stop) had come.
     pub attempts: u32,
     /// The reason why there was no further attempt; `None` after a success.
     pub reason: Option<RetryError>,

@@ -54,6 +54,8 @@ pub(super) struct Model {
     line: Vec<Waiting>,
     /// In halves.
     credit: u32,
+    /// The credit that operations gave back, in halves. Only a success sends another one for it.
+    given_back: u32,
     /// While operations of other processes wait, the credit for them, in halves, and when it was last known that they do.
     peers: Option<(u32, u64)>,
     /// An operation that joined the line later leaves own successes to the others.
@@ -88,6 +90,7 @@ impl Model {
         Self {
             line: Vec::new(),
             credit: 0,
+            given_back: 0,
             peers: None,
             own_until: None,
             grants: Grants::Open,
@@ -200,7 +203,7 @@ impl Model {
             self.grants = Grants::Failed;
         }
         self.was_timeout = is_timeout;
-        self.credit = self.credit.min(1);
+        self.keeps_half();
     }
 
     pub(super) fn succeeds(&mut self, now: u64, latency: u64) {
@@ -217,6 +220,7 @@ impl Model {
             self.credit += earned;
             self.earned += earned;
         }
+        self.credit += std::mem::take(&mut self.given_back);
         self.spend(now);
         if is_fast
             && self.next_sent(now).is_none()
@@ -252,14 +256,19 @@ impl Model {
             if let Some((spare, _)) = &mut self.peers {
                 *spare += self.credit / 2 * 2;
                 self.credit %= 2;
+            } else {
+                self.keeps_half();
             }
-            self.credit = self.credit.min(1);
             if self.firsts == 16 && self.has_waited {
                 self.firsts = 0;
                 self.last_first = None;
             }
             self.has_waited = false;
         }
+    }
+
+    fn keeps_half(&mut self) {
+        self.credit = 1.min(self.credit + std::mem::take(&mut self.given_back));
     }
 
     pub(super) fn refused(&mut self, place: usize, end: End, may_probe: bool) {
@@ -321,8 +330,13 @@ impl Model {
 
     /// An operation that had a credit was not sent after all.
     pub(super) fn gives_back(&mut self) {
-        self.credit += 2;
         self.all_sends -= 1;
+        self.returns();
+    }
+
+    fn returns(&mut self) {
+        self.given_back += 2;
+        self.rests();
     }
 
     /// An operation does not wait any longer.
@@ -330,7 +344,7 @@ impl Model {
         let index = self.line.iter().position(|waiting| waiting.place == place).unwrap();
         let waiting = self.line.remove(index);
         if waiting.is_to_be_sent {
-            self.credit += 2;
+            self.returns();
         } else if waiting.joined.is_some() {
             self.rests();
         }

@@ -1,6 +1,6 @@
 //! Operations that are dropped, stopped, or given up in another way while they wait.
 
-use super::{Line, Waits, paying, waits};
+use super::{Line, Waits, paying, waits, waits_with};
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
 use retry_core::strategy::{DelaySource, PatientRetryToken};
 use retry_core::{
@@ -12,7 +12,7 @@ use std::future::{Ready, ready};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tower::{Layer, Service, ServiceExt, service_fn};
 
 // Rule U17.
@@ -59,6 +59,75 @@ fn instead_of_one_that_is_permitted_but_not_sent_the_next_success_sends_another(
         assert_eq!(line.waiting(), Some(2));
         line.answers(201);
         assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+    }
+}
+
+/// Returns the failure of an attempt that was not sent, which is retried.
+fn unsent() -> Failure {
+    Failure::of(&Failed::SAFE).with_sent(false)
+}
+
+// Rules U17, W5.
+#[test]
+fn before_the_next_success_no_operation_is_sent_for_one_that_was_not() {
+    let gives_back: [fn(&Line, PatientRetryToken) -> Option<PatientRetryToken>; 3] = [
+        |line, token| Some(line.fails(token, &unsent())),
+        |line, mut token| {
+            assert_eq!(line.sent([&mut token]), [true]);
+            Some(line.fails(token, &unsent()))
+        },
+        |line, token| {
+            line.strategy.release(token);
+            None
+        },
+    ];
+    for give_back in gives_back {
+        let line = Line::new();
+        let [first, mut second] = [(); 2].map(|()| line.joins());
+        line.answers(100);
+        let mut first = give_back(&line, first);
+        let mut third = line.joins_after(&unsent());
+        assert_eq!(line.sent([&mut second, &mut third]), [false; 2]);
+        line.answers(201);
+        assert_eq!(line.sent([&mut second, &mut third]), [true, false]);
+        assert!(first.as_mut().is_none_or(|first| line.sent([first]) == [false]));
+    }
+}
+
+// Rules U8, U11, U17, W5.
+#[test]
+fn an_operation_whose_attempts_are_not_sent_waits_before_each() {
+    let line = Line::of(waits_with(10));
+    let mut token = line.joins();
+    line.answers(100);
+    for wait in [1, 2, 4] {
+        assert_eq!(line.sent([&mut token]), [true]);
+        token = line.fails(token, &unsent());
+        let waits = line.wait(&mut token);
+        assert!(millis(500 * wait) <= waits && waits <= secs(wait), "{waits:?}");
+        line.clock.advance(waits);
+    }
+}
+
+// Rules U8, U17, W5.
+#[test]
+fn of_a_send_that_is_given_back_while_no_operation_waits_half_a_credit_is_kept() {
+    let gives_back: [fn(&Line, PatientRetryToken) -> PatientRetryToken; 2] = [
+        |line, token| line.fails(token, &unsent()),
+        |line, token| {
+            line.strategy.release(token);
+            line.joins_after(&unsent())
+        },
+    ];
+    for give_back in gives_back {
+        let line = Line::new();
+        let first = line.joins();
+        line.answers(100);
+        let mut next = give_back(&line, first);
+        line.answers(201);
+        assert_eq!(line.sent([&mut next]), [false]);
+        line.answers(200);
+        assert_eq!(line.sent([&mut next]), [true]);
     }
 }
 
@@ -219,6 +288,42 @@ async fn a_request_that_is_dropped_before_its_service_is_ready_leaves_its_send_t
     drop(request);
     retry(strategy, answers).run().await.unwrap();
     assert_eq!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(Ok(2)));
+}
+
+/// A service that takes one request, which fails, and then breaks: readiness fails.
+#[derive(Clone, Default)]
+struct Breaks(Rc<Cell<bool>>);
+
+impl Service<()> for Breaks {
+    type Response = u32;
+    type Error = Failed;
+    type Future = Ready<Result<u32, Failed>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        Poll::Ready(if self.0.get() { Err(Failed::SAFE) } else { Ok(()) })
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        self.0.set(true);
+        ready(Err(Failed::SAFE))
+    }
+}
+
+// Rules U3, U17, W5.
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_service_breaks_waits_until_its_time_is_over() {
+    let strategy: &'static _ = Box::leak(Box::new(waits_with(10)));
+    let answers = async || {
+        sleep(millis(100)).await;
+        Ok::<_, Failed>(())
+    };
+    retry(strategy, answers).run().await.unwrap();
+    let started = Instant::now();
+    let mut request = Box::pin(RetryLayer::new(strategy).layer(Breaks::default()).oneshot(()));
+    poll_once(request.as_mut());
+    retry(strategy, answers).run().await.unwrap();
+    request.await.unwrap_err();
+    assert_eq!(started.elapsed().as_secs(), 15);
 }
 
 // Rule U17.

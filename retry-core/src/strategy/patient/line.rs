@@ -74,6 +74,9 @@ pub(super) struct Line {
     probers: VecDeque<Ticket>,
     next_ticket: Ticket,
     credit: u32,
+    /// The credit of operations that were not sent after all. It is for the next success: if the operation that joins next got it, one
+    /// whose attempts are not sent would make them all at once.
+    returned: u32,
     /// While operations of other processes of a fleet wait, what is kept for them.
     peers: Option<Peers>,
     grants: Grants,
@@ -157,6 +160,7 @@ impl Line {
             probers: VecDeque::new(),
             next_ticket: Ticket::MIN,
             credit: 0,
+            returned: 0,
             peers: None,
             grants: Grants::Open,
             last_send: ORIGIN,
@@ -245,7 +249,7 @@ impl Line {
             Timeouts::Latest => Timeouts::Earlier,
             before => before,
         };
-        self.credit = self.credit.min(KEPT_CREDIT);
+        self.keep_half_a_credit();
         self.latency.failed(timeout);
     }
 
@@ -268,6 +272,7 @@ impl Line {
             let earned = if self.is_quiet(now) && has_room { SEND } else { CREDIT };
             self.credit = self.credit.saturating_add(earned);
         }
+        self.credit = self.credit.saturating_add(std::mem::take(&mut self.returned));
         let mut wakers = self.spend(now);
         if is_fast {
             self.leave_credit_to_peers(now);
@@ -336,8 +341,9 @@ impl Line {
     }
 
     /// Gives back the credit of an operation that is not sent after all. The next success sends another one.
-    pub(super) const fn give_back(&mut self) {
-        self.credit = self.credit.saturating_add(SEND);
+    pub(super) fn give_back(&mut self) {
+        self.returned = self.returned.saturating_add(SEND);
+        self.rest();
     }
 
     /// Answers an operation that waits, and stores its waker until it is sent. `cold_probe` says whether a process that has seen no
@@ -475,6 +481,12 @@ impl Line {
         wakers
     }
 
+    /// Keeps at most [`KEPT_CREDIT`] of the credit and of what was given back.
+    fn keep_half_a_credit(&mut self) {
+        let all = self.credit.saturating_add(std::mem::take(&mut self.returned));
+        self.credit = all.min(KEPT_CREDIT);
+    }
+
     fn lengthen_probe_wait(&mut self) {
         self.probe_wait = (self.probe_wait * 2).min(MAX_PROBE_WAIT);
     }
@@ -483,7 +495,10 @@ impl Line {
     fn rest(&mut self) {
         if self.queue.is_empty() {
             self.leave_sends_to_peers();
-            self.credit = self.credit.min(KEPT_CREDIT);
+            // What was given back is for operations of other processes, too, but not before a success.
+            if self.peers.is_none() {
+                self.keep_half_a_credit();
+            }
             if self.learned == LEARNED && self.has_waited {
                 (self.learned, self.last_first) = (0, None);
                 self.latency.measure_again();
