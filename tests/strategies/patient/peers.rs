@@ -61,6 +61,20 @@ fn half_a_send_from_before_operations_began_to_fail_is_given_with_the_next_succe
     assert_eq!(line.spare(), 2);
 }
 
+// Rules U17, U23.
+#[test]
+fn a_send_that_is_given_back_while_no_operation_waits_here_is_spare_after_the_next_success() {
+    let line = Line::new();
+    let mut token = line.joins();
+    line.granted(1);
+    assert_eq!(line.sent([&mut token]), [true]);
+    line.strategy.release(token);
+    assert_eq!(line.spare(), 0);
+    // It need not be fast.
+    line.answers(201);
+    assert_eq!(line.spare(), 2);
+}
+
 // Rules U7, U23.
 #[test]
 fn sends_that_others_grant_are_for_the_operations_that_have_waited_longest() {
