@@ -4,6 +4,7 @@
 //! This is a program of its own, because more code in the program of [`benches::SCENARIOS`] is compiled in other pieces, and
 //! changes the counts of scenarios that it has nothing to do with.
 
+use benches::bodies::LargeError;
 use benches::clocks::Steps;
 use benches::operation::{self, Outcome, StoreError};
 use benches::repeat;
@@ -81,6 +82,39 @@ pub async fn bare_flaky(number: u64, failed: &Cell<bool>) -> Outcome {
         Ok(number) => Ok(number),
         Err(_) => Flaky(number, failed).await,
     }
+}
+
+/// A request whose error has 64 bytes.
+#[derive(Debug)]
+pub struct Large(u64);
+
+impl Future for Large {
+    type Output = Result<u64, LargeError>;
+
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let number = black_box(self.0);
+        Poll::Ready(if number == u64::MAX { Err(LargeError([number; 8])) } else { Ok(number) })
+    }
+}
+
+/// An error of 64 bytes without a retry layer.
+///
+/// # Errors
+///
+/// Returns those of [`Large`].
+pub async fn bare_large(number: u64) -> Result<u64, LargeError> {
+    Large(number).await
+}
+
+/// An error of 64 bytes with the attribute.
+///
+/// # Errors
+///
+/// Returns those of [`Large`].
+#[retryable(strategy = STORE)]
+pub async fn large(number: u64) -> Result<u64, LargeError> {
+    Large(number).await
 }
 
 /// A `&mut` argument without a retry layer.
@@ -244,6 +278,8 @@ fn main() -> ExitCode {
         "concurrency" => repeat(calls, concurrency),
         "mutable_bare" => repeat(calls, async |number| bare_mutable(&mut black_box(0), number).await),
         "mutable_attribute" => repeat(calls, async |number| mutable(&mut black_box(0), number).await),
+        "large_error_bare" => repeat(calls, async |number| Ok(bare_large(number).await.unwrap_or(number))),
+        "large_error_attribute" => repeat(calls, async |number| Ok(large(number).await.unwrap_or(number))),
         "bare_fail_once" => repeat(calls, async |number| bare_flaky(number, &Cell::new(false)).await),
         "attribute_fail_once" => repeat(calls, async |number| flaky_attribute(number, &Cell::new(false)).await),
         "closure_fail_once" => repeat(calls, async |number| flaky_closure(number, &Cell::new(false)).await),
