@@ -145,14 +145,8 @@ pub fn settle<R, X: TextOf<R>, S: RetryStrategy, L: RunningLimits, T: Clock + Co
     outcome: &Outcome<R>,
     _: PhantomData<X>,
 ) -> bool {
-    let decision = match directive {
-        // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
-        RetryDirective::Succeed { success } if operation.is_unmade() => operation.succeed_at_first(call, success),
-        directive => {
-            let text = || explored::value(outcome).and_then(X::text);
-            operation.settle(call, directive, || with_text(Plain, text))
-        }
-    };
+    let text = || explored::value(outcome).and_then(X::text);
+    let decision = operation.settle(call, directive, || with_text(Plain, text));
     matches!(decision, Decision::Stop { .. })
 }
 
