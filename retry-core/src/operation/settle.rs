@@ -152,7 +152,10 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         success: Success,
     ) -> Decision {
         if self.is_unmade() {
-            return self.succeed_at_first(call, success);
+            // The first attempt, whose token was not made. Settled alone, because what follows would read the token.
+            call.strategy.record_first_success(&success, &call.clock());
+            self.tell_success(call, 1, true);
+            return Decision::Stop { tally: Tally::without_waiting(1), reason: None };
         }
         let (tally, recorded) = if let TokenState::Held(token) = self.token.take() {
             (Tally::of(&token), call.strategy.record_success(token, &success, &call.clock()).is_ok())
@@ -160,23 +163,6 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
             (Tally::without_waiting(1), false)
         };
         self.tell_success(call, tally.attempts, recorded);
-        Decision::Stop { tally, reason: None }
-    }
-
-    /// Settles a success of the first attempt, whose token was not made yet.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn succeed_at_first<
-        S: RetryStrategy<Token = K>,
-        T: Clock + Copy,
-        O: OptionalObserver<State = N> + Copy,
-    >(
-        &mut self,
-        call: Call<'_, S, T, O>,
-        success: Success,
-    ) -> Decision {
-        let tally = Tally::without_waiting(1);
-        call.strategy.record_first_success(&success, &call.clock());
-        self.tell_success(call, tally.attempts, true);
         Decision::Stop { tally, reason: None }
     }
 
