@@ -452,7 +452,7 @@ fn limits_an_observer_and_a_context() {
                                 .__call(&STORE)
                                 .with_observer(__retry::static_observer(&METRICS)),
                             __context
-                                .remember(
+                                .__remember(
                                     __retry::evaluate_by(
                                         __RETRIED
                                             .__call(&STORE)

@@ -40,6 +40,18 @@ trait Anything: Sized {
     fn kept<T, U>(self, _: T, _: U) -> u32 {
         4
     }
+
+    fn remember<T>(self, _: T) -> u32 {
+        5
+    }
+
+    fn of(self) -> u32 {
+        6
+    }
+
+    fn as_error(self) -> u32 {
+        7
+    }
 }
 
 impl<T> Anything for T {}
@@ -56,6 +68,9 @@ impl Own {
 
 #[derive(Debug, PartialEq)]
 struct Failed(String);
+
+#[derive(Debug, PartialEq, RetryInfo)]
+struct Derived;
 
 impl From<TimedOut> for Failed {
     fn from(error: TimedOut) -> Self {
@@ -112,6 +127,11 @@ functions! {
     to_the_end(on_end = |report| assert_eq!(report.attempts, 1), policy = ACCEPT) -> Option<u32> { Some(12) }
 }
 
+#[retryable(strategy = STORE, context = context)]
+async fn number_of_attempt() -> Result<u32, Derived> {
+    Ok(context.attempt())
+}
+
 #[retryable(strategy = STORE, policy = ACCEPT)]
 async fn any<T>(make: fn() -> T) -> T {
     make()
@@ -142,13 +162,15 @@ fn an_outcome_of_any_type_is_returned_as_the_function_made_it() {
     assert_eq!((output(awaited::alias()), blocking::alias()), (Ok(vec![7]), Ok(vec![7])));
     let failed = || Failed("8".to_owned());
     assert_eq!((output(awaited::failure()), blocking::failure()), (Err(failed()), Err(failed())));
-    assert_eq!(output(awaited::in_a_box()).map_err(|error| error.0), blocking::in_a_box().map_err(|error| error.0));
+    let boxed = || Box::new(Failed("9".to_owned()));
+    assert_eq!((output(awaited::in_a_box()), blocking::in_a_box()), (Err(boxed()), Err(boxed())));
     assert_eq!(format!("{:?} {:?}", output(awaited::either()), blocking::either()), "Ok(10) Ok(10)");
-    assert_eq!(output(awaited::within()), blocking::within());
+    assert_eq!((output(awaited::within()), blocking::within()), (Ok("11".to_owned()), Ok("11".to_owned())));
     assert_eq!((output(awaited::to_the_end()), blocking::to_the_end()), (Some(12), Some(12)));
     assert_eq!((output(any(|| Own(13))), any_blocking(|| Own(13))), (Own(13), Own(13)));
-    let methods = (0.call(0), 0.call_with(0), 0.moved(), 0.kept(0, 0), Own(0).moved());
-    assert_eq!(methods, (1, 2, 3, 4, Own(1)), "methods of the same names are in scope");
+    let methods = [0.call(0), 0.call_with(0), 0.moved(), 0.kept(0, 0), 0.remember(0), 0.of(), 0.as_error()];
+    assert_eq!((methods, Own(0).moved()), ([1, 2, 3, 4, 5, 6, 7], Own(1)), "these methods are in scope");
+    assert_eq!(output(number_of_attempt()), Ok(1));
     output(awaited::unit());
     blocking::unit();
 }
@@ -156,6 +178,11 @@ fn an_outcome_of_any_type_is_returned_as_the_function_made_it() {
 #[test]
 #[should_panic(expected = "not implemented")]
 fn a_function_that_only_panics_does_so() {
-    drop(awaited::diverges());
+    output(awaited::diverges());
+}
+
+#[test]
+#[should_panic(expected = "not implemented")]
+fn a_blocking_function_that_only_panics_does_so() {
     blocking::diverges();
 }

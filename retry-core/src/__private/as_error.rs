@@ -9,14 +9,14 @@ pub struct MaybeError<'e, E: ?Sized>(pub &'e E);
 
 impl<'e, E: Error> MaybeError<'e, E> {
     #[inline]
-    pub fn as_error(&self) -> Option<&'e (dyn Error + 'e)> {
+    pub fn __as_error(&self) -> Option<&'e (dyn Error + 'e)> {
         Some(self.0)
     }
 }
 
 pub trait NoError<'e> {
     #[inline]
-    fn as_error(&self) -> Option<&'e (dyn Error + 'e)> {
+    fn __as_error(&self) -> Option<&'e (dyn Error + 'e)> {
         None
     }
 }

@@ -33,14 +33,14 @@ pub const NO_TEXT: PhantomData<OfNothing> = PhantomData;
 
 impl<T, E: Error> ErrorText<Result<T, E>> {
     #[inline]
-    pub const fn of(&self) -> PhantomData<OfError> {
+    pub const fn __of(&self) -> PhantomData<OfError> {
         PhantomData
     }
 }
 
 pub trait OwnedText {
     #[inline]
-    fn of(&self) -> PhantomData<OfOwned> {
+    fn __of(&self) -> PhantomData<OfOwned> {
         PhantomData
     }
 }
@@ -49,7 +49,7 @@ impl<T, E: Deref<Target: AsError>> OwnedText for ErrorText<Result<T, E>> {}
 
 pub trait NoText {
     #[inline]
-    fn of(&self) -> PhantomData<OfNothing> {
+    fn __of(&self) -> PhantomData<OfNothing> {
         PhantomData
     }
 }
@@ -141,7 +141,7 @@ macro_rules! __retry_core_text_of {
     ($outcome:ty) => {{
         // Which of them is used depends on the error. No lint looks into macros of other crates.
         use $crate::__private::{NoText as _, OwnedText as _};
-        (&$crate::__private::ErrorText::<$outcome>::new()).of()
+        (&$crate::__private::ErrorText::<$outcome>::new()).__of()
     }};
 }
 pub use __retry_core_text_of as text_of;

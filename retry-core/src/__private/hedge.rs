@@ -142,7 +142,7 @@ where
     ) -> Decision {
         let directive = match &mut self.context {
             None => directive,
-            Some(context) => directive.map(|directive| context.remember(directive)),
+            Some(context) => directive.map(|directive| context.__remember(directive)),
         };
         let Self { call, operation, on_retry, .. } = self;
         operation.settle_or_end(*call, directive, || {

@@ -1,4 +1,5 @@
-//! Moves of outcomes: a `Result` by its parts, any other type as a whole. Method resolution chooses, so the macro need not know the type.
+//! Moves of outcomes: a `Result` by its parts, any other type as a whole. Rustc chooses by method resolution, so it must know the type
+//! there, and the macro need not.
 
 use crate::policy::by_parts;
 

@@ -181,7 +181,7 @@ impl ContextState {
 
     /// Stores the directive for an attempt, and returns it.
     #[must_use]
-    pub fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+    pub fn __remember(&mut self, directive: RetryDirective) -> RetryDirective {
         self.previous_failure = Some(Failure::from_directive(directive));
         directive
     }

@@ -166,7 +166,7 @@ impl AttemptState for ContextState {
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
-        self.remember(directive)
+        self.__remember(directive)
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
         fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
             // It is used if the type is no error.
             use #krate::__private::NoError as _;
-            (&#krate::__private::MaybeError(self)).as_error()
+            (&#krate::__private::MaybeError(self)).__as_error()
         }
     };
     let warnings = unlabelled.iter().map(warning);

@@ -119,7 +119,7 @@ fn an_enum() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use ::retry_core::__private::NoError as _;
-                    (&::retry_core::__private::MaybeError(self)).as_error()
+                    (&::retry_core::__private::MaybeError(self)).__as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
@@ -208,7 +208,7 @@ fn a_generic_struct() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use ::retry_core::__private::NoError as _;
-                    (&::retry_core::__private::MaybeError(self)).as_error()
+                    (&::retry_core::__private::MaybeError(self)).__as_error()
                 }
             }
             #[automatically_derived]
@@ -317,7 +317,7 @@ fn constant_statuses() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use ::retry_core::__private::NoError as _;
-                    (&::retry_core::__private::MaybeError(self)).as_error()
+                    (&::retry_core::__private::MaybeError(self)).__as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
@@ -386,7 +386,7 @@ fn a_status_and_a_code() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use ::retry_core::__private::NoError as _;
-                    (&::retry_core::__private::MaybeError(self)).as_error()
+                    (&::retry_core::__private::MaybeError(self)).__as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()
@@ -489,7 +489,7 @@ fn verdicts_and_a_source() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use my::retry::__private::NoError as _;
-                    (&my::retry::__private::MaybeError(self)).as_error()
+                    (&my::retry::__private::MaybeError(self)).__as_error()
                 }
             }
             #[automatically_derived]
@@ -720,7 +720,7 @@ fn inner_errors_without_a_label() {
                 }
                 fn as_error(&self) -> ::core::option::Option<&(dyn ::core::error::Error + '_)> {
                     use ::retry_core::__private::NoError as _;
-                    (&::retry_core::__private::MaybeError(self)).as_error()
+                    (&::retry_core::__private::MaybeError(self)).__as_error()
                 }
                 fn __no_answer() -> ::core::option::Option<Self> {
                     ::retry_core::__private::no_answer()

@@ -37,7 +37,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         Some(context) => (
             Some(quote!(let mut #state = #private::context(&#operation);)),
             Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
-            quote!(#state.remember(#directive)),
+            quote!(#state.__remember(#directive)),
         ),
     };
     let Limited { limits, setup: limits_setup } = limits(retried, &private);

@@ -70,7 +70,7 @@ impl Settle<'_> {
         self.moved_from(&self.result.to_token_stream())
     }
 
-    /// Returns the expression that moves the outcome from this expression. It can be found out only of a known type how to move it.
+    /// Returns the expression that moves the outcome from this expression. Only for a known type can rustc choose the move.
     fn moved_from(&self, outcome: &TokenStream) -> TokenStream {
         let private = self.private;
         if self.is_known { quote!(#private::moved!(#outcome)) } else { outcome.clone() }

@@ -173,7 +173,11 @@ impl Model {
     }
 
     fn forgets_peers(&mut self, now: u64) {
+        let knew = self.peers.is_some();
         self.peers = self.peers.filter(|(_, known_at)| now - known_at <= 15_000);
+        if knew && self.peers.is_none() && self.is_empty() {
+            self.keeps_half();
+        }
     }
 
     pub(super) fn begins(&mut self, now: u64, is_measured: bool) {
@@ -220,7 +224,9 @@ impl Model {
             self.credit += earned;
             self.earned += earned;
         }
-        self.credit += std::mem::take(&mut self.given_back);
+        let back = self.given_back.min(2);
+        self.given_back -= back;
+        self.credit += back;
         self.spend(now);
         if is_fast
             && self.next_sent(now).is_none()

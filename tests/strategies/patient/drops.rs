@@ -109,6 +109,23 @@ fn an_operation_whose_attempts_are_not_sent_waits_before_each() {
     }
 }
 
+// Rules U17, W5.
+#[test]
+fn each_success_sends_one_operation_for_those_that_were_not_sent() {
+    let line = Line::new();
+    let mut waiting: Vec<_> = (0..9).map(|_| line.joins()).collect();
+    let mut permitted = Vec::new();
+    while permitted.len() < 4 {
+        line.answers(100);
+        permitted.extend(waiting.extract_if(.., |token| line.sent([token]) == [true]));
+    }
+    permitted.into_iter().for_each(|token| line.strategy.release(token));
+    for sent in [1, 1, 1, 1, 0] {
+        line.answers(201);
+        assert_eq!(waiting.extract_if(.., |token| line.sent([token]) == [true]).count(), sent);
+    }
+}
+
 // Rules U8, U17, W5.
 #[test]
 fn of_a_send_that_is_given_back_while_no_operation_waits_half_a_credit_is_kept() {

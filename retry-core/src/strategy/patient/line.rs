@@ -74,8 +74,8 @@ pub(super) struct Line {
     probers: VecDeque<Ticket>,
     next_ticket: Ticket,
     credit: u32,
-    /// The credit of operations that were not sent after all. It is for the next success: if the operation that joins next got it, one
-    /// whose attempts are not sent would make them all at once.
+    /// The credit of operations that were not sent after all, of which each success gives back one send. If the operation that joins next
+    /// got it, one whose attempts are not sent would make them all immediately; given back together, they would be sent together.
     returned: u32,
     /// While operations of other processes of a fleet wait, what is kept for them.
     peers: Option<Peers>,
@@ -272,7 +272,9 @@ impl Line {
             let earned = if self.is_quiet(now) && has_room { SEND } else { CREDIT };
             self.credit = self.credit.saturating_add(earned);
         }
-        self.credit = self.credit.saturating_add(std::mem::take(&mut self.returned));
+        let returned = self.returned.min(SEND);
+        self.returned -= returned;
+        self.credit = self.credit.saturating_add(returned);
         let mut wakers = self.spend(now);
         if is_fast {
             self.leave_credit_to_peers(now);
@@ -326,9 +328,8 @@ impl Line {
         }
     }
 
-    /// Removes an operation that does not wait any longer. If it was to be sent already, the next success sends another one in its
-    /// place.
-    /// Also returns its waker, to be dropped after the line is unlocked.
+    /// Removes an operation that does not wait any longer. If it was to be sent already, a success sends another one in its place. Also
+    /// returns its waker, to be dropped after the line is unlocked.
     pub(super) fn leave(&mut self, ticket: Ticket) -> (Option<Waker>, Vec<Waker>) {
         self.wait_ended(None, true);
         if let Some(index) = self.position(ticket) {
@@ -340,7 +341,7 @@ impl Line {
         }
     }
 
-    /// Gives back the credit of an operation that is not sent after all. The next success sends another one.
+    /// Gives back the credit of an operation that is not sent after all. A success sends another one.
     pub(super) fn give_back(&mut self) {
         self.returned = self.returned.saturating_add(SEND);
         self.rest();

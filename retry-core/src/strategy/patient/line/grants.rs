@@ -102,7 +102,10 @@ impl Line {
 
     /// Keeps nothing for other processes of which nothing was heard for a while, as when the task of the fleet has ended.
     pub(super) fn forget_peers(&mut self, now: Timestamp) {
-        self.peers.take_if(|peers| now.saturating_since(peers.known_at) > PEERS_SILENCE);
+        let silent = self.peers.take_if(|peers| now.saturating_since(peers.known_at) > PEERS_SILENCE);
+        if silent.is_some() && self.queue.is_empty() {
+            self.keep_half_a_credit();
+        }
     }
 
     /// Leaves credit that no operation here uses to other processes, after a fast success. Half a credit of many processes is much. So it is
