@@ -119,7 +119,9 @@ fn each_success_sends_one_operation_for_those_that_were_not_sent() {
         line.answers(100);
         permitted.extend(waiting.extract_if(.., |token| line.sent([token]) == [true]));
     }
-    permitted.into_iter().for_each(|token| line.strategy.release(token));
+    for token in permitted {
+        line.strategy.release(token);
+    }
     for sent in [1, 1, 1, 1, 0] {
         line.answers(201);
         assert_eq!(waiting.extract_if(.., |token| line.sent([token]) == [true]).count(), sent);
