@@ -24,6 +24,7 @@ impl<R> RetryPolicy<R> for Accept {
 static ACCEPT: Accept = Accept;
 
 /// Methods of any value.
+#[expect(clippy::wrong_self_convention, reason = "one that takes the value hides one that borrows it")]
 trait Anything: Sized {
     fn call<T>(self, _: T) -> u32 {
         1
