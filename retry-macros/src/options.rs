@@ -76,7 +76,7 @@ impl<O: Copy> Other<O> {
     }
 }
 
-/// Reads the options in all attributes of an item.
+/// Reads the options that all attributes of an item give.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
