@@ -319,7 +319,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
         Ok(LimitedRetryToken { standard, place })
     }
 
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let LimitedRetryToken { standard, place } = token;
         if !self.limiter.must_ask(place) || !self.standard.issued(standard) {

@@ -399,7 +399,7 @@ crate::support::forwarding! {
         ) -> Result<Self::Token, ::retry_core::strategy::RetryError>;
         fn weigh(&self, token: &mut Self::Token, weight: u32);
         fn used(&self, token: &mut Self::Token, usage: ::retry_core::policy::Usage);
-        #[inline]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         fn ready(
             &self,
             token: &mut Self::Token,

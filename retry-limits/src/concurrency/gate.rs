@@ -96,47 +96,22 @@ impl Gate {
         is_due
     }
 
-    /// Asks for a slot behind the lock, for the operation with this ticket and this slot.
-    #[cold]
-    fn ask_in_line(
-        &self,
-        (ticket, slot): (&mut Option<Ticket>, &mut Option<Sent>),
-        clock: &dyn Clock,
-        waker: Option<&LazyWaker<'_>>,
-    ) -> Ready {
-        loop {
-            let wait = match self.ask(clock.now(), ticket) {
-                Ok(sent) => {
-                    *slot = Some(sent);
-                    return Ready::Now;
-                }
-                Err(wait) => wait,
-            };
-            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
-            if let (Some(waker), Some(ticket)) = (waker, *ticket)
-                && self.register(ticket, waker.waker())
-            {
-                continue;
-            }
-            return Ready::After(wait);
-        }
-    }
-
     /// Takes back the place or the slot of an operation that ends without an outcome.
     #[cold]
-    fn leave(self: Arc<Self>, ticket: Option<Ticket>, sent: Option<Sent>) {
-        match (ticket, sent) {
-            // It returned its slot with an outcome.
-            (None, None) => {}
-            (None, Some(_)) if self.open.put() => {}
-            // The waker is dropped after the lock is released.
-            _ => drop(self.change(|room| {
-                if let Some(queue) = &mut room.queue {
-                    queue.give_up(ticket, sent.map(|_| ()));
-                }
-                ticket.and_then(|ticket| room.wakers.remove(&ticket))
-            })),
-        }
+    fn leave(&self, place: Place) {
+        let (ticket, granted) = match place {
+            Place::Granted(_) if self.open.put() => return,
+            Place::Granted(_) => (None, Some(())),
+            Place::Waiting(ticket) => (ticket, None),
+            Place::Idle => return,
+        };
+        // The waker is dropped after the lock is released.
+        drop(self.change(|room| {
+            if let Some(queue) = &mut room.queue {
+                queue.give_up(ticket, granted);
+            }
+            ticket.and_then(|ticket| room.wakers.remove(&ticket))
+        }));
     }
 }
 
@@ -152,23 +127,32 @@ impl Room {
 /// The place of an operation in the queue, or the slot of its request. A dropped place returns its slot.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
-    /// `None` until the operation asks for a slot, and after an outcome from which the window learned nothing.
+    /// `None` until the operation asks for a slot.
     gate: Option<Arc<Gate>>,
-    /// `None` with a slot.
-    ticket: Option<Ticket>,
-    sent: Option<Sent>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Place {
+    /// The operation has not asked for a slot since it began or since its last outcome.
+    #[default]
+    Idle,
+    /// It waits for a slot. It has a ticket once it was told to wait.
+    Waiting(Option<Ticket>),
+    /// It has a slot.
+    Granted(Sent),
 }
 
 impl Seat {
     /// Creates the place of an operation that has not asked.
     pub(super) const fn new() -> Self {
-        Self { gate: None, ticket: None, sent: None }
+        Self { gate: None, place: Place::Idle }
     }
 
     /// Returns whether it has a slot.
     #[inline]
     pub(super) const fn is_granted(&self) -> bool {
-        self.sent.is_some()
+        matches!(self.place, Place::Granted(_))
     }
 
     /// Asks for a slot of this gate.
@@ -179,37 +163,54 @@ impl Seat {
         clock: &dyn Clock,
         waker: Option<&LazyWaker<'_>>,
     ) -> Ready {
-        if self.is_granted() {
-            return Ready::Now;
+        if let Place::Idle = self.place {
+            let gate = self.gate.insert(gate());
+            if let Some(sent) = gate.open.take() {
+                self.place = Place::Granted(sent);
+                return Ready::Now;
+            }
+            self.place = Place::Waiting(None);
         }
-        let gate = self.gate.get_or_insert_with(gate);
-        // An operation that has waited asks behind the lock, where its place is.
-        if self.ticket.is_none()
-            && let Some(sent) = gate.open.take()
-        {
-            self.sent = Some(sent);
-            return Ready::Now;
+        self.ask_in_line(clock, waker)
+    }
+
+    /// Asks behind the lock, where the place of an operation that waits is.
+    #[cold]
+    fn ask_in_line(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        let Self { gate: Some(gate), place } = self else { return Ready::Now };
+        while let Place::Waiting(ticket) = place {
+            match gate.ask(clock.now(), ticket) {
+                Ok(sent) => *place = Place::Granted(sent),
+                // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
+                Err(wait) => match (waker, *ticket) {
+                    (Some(waker), Some(ticket)) if gate.register(ticket, waker.waker()) => {}
+                    _ => return Ready::After(wait),
+                },
+            }
         }
-        gate.ask_in_line((&mut self.ticket, &mut self.sent), clock, waker)
+        Ready::Now
     }
 
     /// Gives the slot back for a while, and keeps the operation's turn.
     pub(super) fn put_back(&mut self) {
-        if let (Some(gate), Some(_)) = (&self.gate, self.sent.take()) {
-            let ticket = &mut self.ticket;
-            gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
+        if let (Some(gate), Place::Granted(_)) = (&self.gate, self.place) {
+            self.place = Place::Waiting(None);
+            if let Place::Waiting(ticket) = &mut self.place {
+                gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
+            }
         }
     }
 
     /// Returns the slot of a request that was accepted, and perhaps was a success.
     #[inline]
     pub(super) fn accepted(&mut self, learn: impl FnOnce(&mut Window)) {
-        if let Some(gate) = self.gate.take() {
-            if self.sent.is_some() && gate.open.put() {
-                self.sent = None;
+        if let Place::Granted(_) = self.place
+            && let Some(gate) = &self.gate
+        {
+            if gate.open.put() {
+                self.place = Place::Idle;
                 return;
             }
-            self.gate = Some(gate);
             self.end(|window, _| learn(window));
         }
     }
@@ -217,7 +218,8 @@ impl Seat {
     /// Returns the slot, with the state of the window when its request was sent. Without a slot, nothing is learned.
     #[cold]
     pub(super) fn end(&mut self, learn: impl FnOnce(&mut Window, Sent)) {
-        if let (Some(gate), Some(sent)) = (&self.gate, self.sent.take()) {
+        if let (Some(gate), Place::Granted(sent)) = (&self.gate, self.place) {
+            self.place = Place::Idle;
             gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));
         }
     }
@@ -227,8 +229,10 @@ impl Drop for Seat {
     // The code of this runs in each place where an operation ends, so the rest is out of line.
     #[inline]
     fn drop(&mut self) {
-        if let Some(gate) = self.gate.take() {
-            gate.leave(self.ticket, self.sent);
+        if !matches!(self.place, Place::Idle)
+            && let Some(gate) = &self.gate
+        {
+            gate.leave(self.place);
         }
     }
 }

@@ -102,7 +102,15 @@ impl ConcurrencyLimiter {
 
     #[inline]
     fn gate(&self) -> Arc<Gate> {
-        self.gate.with(OnceLock::new, |gate| Arc::clone(gate.get_or_init(|| Arc::new(Gate::new(self.max_in_flight)))))
+        self.gate.with(OnceLock::new, |gate| match gate.get() {
+            Some(gate) => Arc::clone(gate),
+            None => self.first_gate(gate),
+        })
+    }
+
+    #[cold]
+    fn first_gate(&self, gate: &OnceLock<Arc<Gate>>) -> Arc<Gate> {
+        Arc::clone(gate.get_or_init(|| Arc::new(Gate::new(self.max_in_flight))))
     }
 }
 
