@@ -5,7 +5,6 @@
 //! changes the counts of scenarios that it has nothing to do with.
 
 use benches::bodies::LargeError;
-use benches::clocks::Steps;
 use benches::operation::{self, Outcome, StoreError};
 use benches::repeat;
 use retry_core::quota::EvidenceQuota;
@@ -176,7 +175,7 @@ requests! {
     /// The attribute with a static strategy and a full quota.
     attribute(strategy = STORE);
     /// The attribute with the recommended strategy, which has seen no failure.
-    patient(strategy = PATIENT, timer = Steps);
+    patient(strategy = PATIENT);
     /// A time limit with the clock and the sleep of tokio.
     max_time(strategy = STORE, max_time = "30s");
     /// Both time limits with the clock and the sleep of tokio.
@@ -222,7 +221,7 @@ pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
 /// # Errors
 ///
 /// Returns those of [`Flaky`].
-#[retryable(strategy = EVIDENCE, timer = Steps)]
+#[retryable(strategy = EVIDENCE)]
 pub async fn flaky_evidence(number: u64, failed: &Cell<bool>) -> Outcome {
     Flaky(number, failed).await
 }
@@ -232,7 +231,7 @@ pub async fn flaky_evidence(number: u64, failed: &Cell<bool>) -> Outcome {
 /// # Errors
 ///
 /// Returns those of [`Flaky`].
-#[retryable(strategy = PATIENT, timer = Steps)]
+#[retryable(strategy = PATIENT)]
 pub async fn flaky_patient(number: u64, failed: &Cell<bool>) -> Outcome {
     Flaky(number, failed).await
 }

@@ -135,8 +135,26 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
     /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<L: RunningLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = self.next_wait(operation)?;
-        Some(Wait::new(operation, self.strategy, &self.timer(), wait))
+        // Where first attempts need nothing, or only during an outage, this is the path of retries. It is long, so it is shared by all
+        // functions with such a strategy.
+        if S::Token::may_wait() || self.strategy.starts_empty() {
+            let (named, around) = self.parts();
+            Self::rare_wait(named, around, operation)
+        } else {
+            let wait = self.next_wait(operation)?;
+            Some(Wait::new(operation, self.strategy, &self.timer(), wait))
+        }
+    }
+
+    #[inline(never)]
+    fn rare_wait<L: RunningLimits>(
+        named: Named<'c, S>,
+        around: (T, O),
+        operation: &'c mut StateOf<S, L, O>,
+    ) -> Option<Wait<'c, S, T::Sleep>> {
+        let call = Call::of(named, around);
+        let wait = call.next_wait(operation)?;
+        Some(Wait::new(operation, call.strategy, &call.timer(), wait))
     }
 
     /// Begins the attempt if it needs nothing, and returns whether it did. Otherwise [`wait`](Call::wait) begins it once it is due.

@@ -46,6 +46,9 @@ where
             if race.is_attempt_due() {
                 while !race.is_hedge() {
                     let (call, operation) = form.parts();
+                    if call.begin_if_due(operation) {
+                        break;
+                    }
                     let Some(wait) = call.wait(operation) else { break };
                     wait.await;
                 }
