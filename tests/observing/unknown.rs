@@ -203,7 +203,8 @@ async fn an_error_that_no_link_knows_is_of_the_class_unknown_in_each_form() {
 // Rule P8.
 #[tokio::test]
 async fn an_error_with_retry_info_is_known_and_silent() {
-    /// A variant without a label.
+    /// An enum without a label.
+    #[allow(deprecated, reason = "the labels are left out on purpose")]
     #[derive(Debug, RetryInfo)]
     enum StoreError {
         NoSuchKey,

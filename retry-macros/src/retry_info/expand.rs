@@ -2,14 +2,14 @@
 
 use crate::retry_info::arm::{self, Answer, Arm};
 use crate::retry_info::bounds;
-use crate::retry_info::model::{Fault, Model, Says, Unlabelled};
+use crate::retry_info::model::{Fault, Model, Says, Warning};
 use crate::retry_info::said::{self, Read};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{DeriveInput, ExprPath, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
-    let Model { ident, generics, crate_path: krate, cases, unlabelled } = model;
+    let Model { ident, generics, crate_path: krate, cases, warnings } = model;
     let no_fault = arm::fault(Fault::Other, krate);
     let mut reads: Vec<Read<'_>> = cases.iter().map(|_| Read::default()).collect();
 
@@ -56,7 +56,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             (&#krate::__private::MaybeError(self)).__as_error()
         }
     };
-    let warnings = unlabelled.iter().map(warning);
+    let warnings = warnings.iter().map(expand_warning);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let say = say.map(|say| {
         quote! {
@@ -88,14 +88,9 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     }
 }
 
-/// Returns an item about which rustc warns at the name of the case. Only at the user's token is such a warning shown.
-fn warning(unlabelled: &Unlabelled) -> TokenStream {
-    let Unlabelled { ident, lints } = unlabelled;
-    let note = format!(
-        "`{ident}` holds an inner error and has no `#[retry(...)]`, so nothing says what the error means, and it is not \
-         retried; mark the field `#[retry(transparent)]` or `#[retry(source)]` if its type implements `RetryInfo`, or \
-         `#[retry(with = path::of::classify)]` if not; write `#[retry(never)]` on `{ident}` if it must not be retried"
-    );
+/// Returns an item about which rustc warns at the name of the case or the enum. Only at the user's token is such a warning shown.
+fn expand_warning(warning: &Warning) -> TokenStream {
+    let Warning { ident, message, lints } = warning;
     let item = Ident::new("NO_RETRY_LABEL", Span::call_site());
     let used = Ident::new("NO_RETRY_LABEL", ident.span());
     // The user's own attribute was checked already, by the lints that look at attributes.
@@ -103,7 +98,7 @@ fn warning(unlabelled: &Unlabelled) -> TokenStream {
     quote! {
         #(#lints)*
         const _: () = {
-            #[deprecated(note = #note)]
+            #[deprecated(note = #message)]
             const #item: () = ();
             #used
         };

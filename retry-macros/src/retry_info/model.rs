@@ -10,13 +10,14 @@ pub(super) struct Model {
     pub(super) generics: Generics,
     pub(super) crate_path: Path,
     pub(super) cases: Vec<Case>,
-    /// The cases that hold an inner error, and of which no label says what they mean.
-    pub(super) unlabelled: Vec<Unlabelled>,
+    pub(super) warnings: Vec<Warning>,
 }
 
-/// A case that holds an inner error and has no label.
-pub(super) struct Unlabelled {
+/// A warning about missing labels.
+pub(super) struct Warning {
+    /// The name of the case or the enum.
     pub(super) ident: Ident,
+    pub(super) message: String,
     /// The levels of lints that are set on the item and on the variant.
     pub(super) lints: Vec<Attribute>,
 }

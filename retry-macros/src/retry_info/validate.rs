@@ -5,11 +5,12 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
-use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, Unlabelled, With};
+use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, Warning, With};
 use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
+use proc_macro2::Ident;
 use quote::quote;
-use syn::{ExprPath, GenericArgument, Path, PathArguments, PathSegment, Type, parse_quote};
+use syn::{Attribute, ExprPath, GenericArgument, Path, PathArguments, PathSegment, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, lints, kind } = input;
@@ -24,14 +25,10 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
             (Answers::default(), vec![case])
         }
     };
-    let unlabelled = cases.iter().filter(|case| is_unlabelled(case, container)).map(|case| Unlabelled {
-        ident: case.ident.clone(),
-        lints: lints.iter().chain(&case.lints).cloned().collect(),
-    });
-    let unlabelled = unlabelled.collect();
+    let warnings = warnings(&ident, &lints, &cases, container);
     let cases = cases.into_iter().filter_map(|case| check(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
-    Model { ident, generics, crate_path, cases, unlabelled }
+    Model { ident, generics, crate_path, cases, warnings }
 }
 
 /// Returns the default path of retry-core.
@@ -65,6 +62,36 @@ fn enum_answers(defaults: CaseOptions, variants: &[Case], is_read: bool, diagnos
         }
     }
     answers
+}
+
+/// Returns the warnings about cases that hold an inner error and have no label, or otherwise about an enum without any label.
+fn warnings(ident: &Ident, lints: &[Attribute], cases: &[Case], container: Answers) -> Vec<Warning> {
+    let inner = cases.iter().filter(|case| is_unlabelled(case, container)).map(|case| {
+        let ident = &case.ident;
+        let message = format!(
+            "`{ident}` holds an inner error and has no `#[retry(...)]`, so nothing says what the error means, and it is not \
+             retried; mark the field `#[retry(transparent)]` or `#[retry(source)]` if its type implements `RetryInfo`, or \
+             `#[retry(with = path::of::classify)]` if not; write `#[retry(never)]` on `{ident}` if it must not be retried"
+        );
+        let lints = lints.iter().chain(&case.lints).cloned().collect();
+        Warning { ident: ident.clone(), message, lints }
+    });
+    let mut warnings: Vec<Warning> = inner.collect();
+    if warnings.is_empty() && is_enum_without_label(cases, container) {
+        let message = format!(
+            "no variant of `{ident}` has a `#[retry(...)]`, so none of its errors is retried; label each variant that is worth a \
+             retry, as in `#[retry(throttling)]`, `#[retry(timeout)]` or `#[retry(safe)]`, or write `#[retry(never)]` on `{ident}` \
+             if none of them is"
+        );
+        warnings.push(Warning { ident: ident.clone(), message, lints: lints.to_vec() });
+    }
+    warnings
+}
+
+/// Whether neither an enum nor one of its variants has a label. An enum without variants has no errors.
+fn is_enum_without_label(cases: &[Case], container: Answers) -> bool {
+    let is_silent = |case: &Case| case.variant.is_some() && !case.labelled;
+    container == Answers::default() && !cases.is_empty() && cases.iter().all(is_silent)
 }
 
 /// Whether a case holds an inner error, and no label says what it means.

@@ -1,0 +1,65 @@
+#![deny(deprecated)]
+//! rustc warns at the name of an enum without any label, once.
+
+use retry_core::{RetryInfo, retryable};
+
+#[derive(RetryInfo)]
+enum StoreError {
+    SlowDown,
+    NoSuchKey(String),
+}
+
+// The path of the crate is no label.
+#[derive(RetryInfo)]
+#[retry(crate = retry_core)]
+enum WithPath {
+    SlowDown,
+}
+
+// The inner error is a warning of its own.
+#[derive(RetryInfo)]
+enum WithInner {
+    Named { source: std::io::Error },
+    NoSuchKey,
+}
+
+// No warning: that none is retried is said, there is a label, or there are no errors.
+#[derive(RetryInfo)]
+#[retry(never)]
+enum Fatal {
+    NoSuchKey,
+}
+
+#[derive(RetryInfo)]
+enum OneLabel {
+    #[retry(throttling)]
+    SlowDown,
+    NoSuchKey,
+}
+
+#[derive(RetryInfo)]
+enum OneField {
+    Inner(#[retry(transparent)] OneLabel),
+    NoSuchKey,
+}
+
+#[derive(RetryInfo)]
+enum Never {}
+
+#[derive(RetryInfo)]
+struct Failed;
+
+#[allow(deprecated)]
+#[derive(RetryInfo)]
+enum Allowed {
+    NoSuchKey,
+}
+
+#[retryable(strategy = "standard")]
+async fn get() -> Result<(), StoreError> {
+    Ok(())
+}
+
+fn main() {}
+
+// Rule M22.
