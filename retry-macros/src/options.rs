@@ -2,7 +2,7 @@
 //! values. The macros interpret them.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::option_table::OptionTable;
+use crate::option_table::{Meaning, OptionTable, last_name};
 use crate::tokens::ungrouped;
 use crate::unreadable;
 use darling::ast::NestedMeta;
@@ -42,37 +42,51 @@ pub(crate) struct Other<O> {
 }
 
 impl<O: Copy> Other<O> {
-    /// Reads all words, since it is not known which of them are options.
-    fn list(list: &TokenStream, table: &OptionTable<O>) -> Self {
-        Self::words(&unreadable::words(list), table)
-    }
-
-    fn words(words: &[String], table: &OptionTable<O>) -> Self {
+    fn new(meaning: Option<Meaning>, table: &OptionTable<O>) -> Self {
+        let advice = match meaning {
+            Some(Meaning::Foreign(_, advice)) => Some(advice),
+            _ => None,
+        };
+        let meant = match meaning {
+            Some(Meaning::Option(name)) => table.named(name),
+            _ => None,
+        };
         Self {
-            meant: words.iter().filter_map(|word| table.meant(word)).collect(),
-            advised: words.iter().flat_map(|word| table.advised(word)).collect(),
+            meant: meant.into_iter().collect(),
+            advised: advice.map(|advice| table.advised(advice)).unwrap_or_default(),
             value: None,
         }
     }
 
-    /// Reads the last name, which is the option in `retry_core::blocking`.
-    fn path(path: &Path, table: &OptionTable<O>) -> Self {
-        let last = path.segments.last().map(|last| last.ident.to_string());
-        Self::words(last.as_slice(), table)
+    /// Reads all words of a list, since it is not known which of them are options.
+    fn list(list: &TokenStream, table: &OptionTable<O>) -> Self {
+        let others = unreadable::words(list).into_iter().map(|word| Self::new(table.meaning(&word, false), table));
+        let mut all = Self::new(None, table);
+        for other in others {
+            all.meant.extend(other.meant);
+            all.advised.extend(other.advised);
+        }
+        all
     }
 
-    fn meta(meta: &Meta, table: &OptionTable<O>) -> Self {
+    fn meta(meta: &Meta, meaning: Option<Meaning>, table: &OptionTable<O>) -> Self {
         let value = match meta {
             Meta::NameValue(pair) => Some(ungrouped(&pair.value).clone()),
             Meta::Path(_) | Meta::List(_) => None,
         };
-        Self { value, ..Self::path(meta.path(), table) }
+        Self { value, ..Self::new(meaning, table) }
     }
 
-    /// Reads an option in quotes.
-    fn literal(literal: &Lit, table: &OptionTable<O>) -> Self {
+    /// Reads an option in quotes. Another literal is probably the value of the main option.
+    fn literal(literal: &Lit, main: Option<&'static str>, table: &OptionTable<O>) -> Self {
         let quoted = if let Lit::Str(text) = literal { text.parse::<Meta>().ok() } else { None };
-        quoted.map_or_else(|| Self::words(&[], table), |meta| Self::meta(&meta, table))
+        let mut other = match &quoted {
+            Some(meta) => Self::meta(meta, table.meaning(&last_name(meta.path()), false), table),
+            None => Self::new(None, table),
+        };
+        let main = main.filter(|_| table.unquoted(literal).is_none());
+        other.meant.extend(main.and_then(|main| table.named(main)));
+        other
     }
 }
 
@@ -95,24 +109,27 @@ pub(crate) fn read<O: Copy>(
         }
     }
     let named = |item: &NestedMeta, name: &str| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident(name));
-    let main = table.main.filter(|main| !items.iter().any(|item| named(item, main)));
+    let given: Vec<&str> = table.names().filter(|name| items.iter().any(|item| named(item, name))).collect();
+    let main = table.main.filter(|main| !given.contains(main));
     for item in items {
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                others.push(Other::literal(&literal, table));
+                others.push(Other::literal(&literal, main, table));
                 let unquoted = table.unquoted(&literal).map(|option| format!("write `{option}` without quotes"));
                 diagnostics.error(&literal, unquoted.unwrap_or_else(|| table.no_name(&literal, main)));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
-                others.push(Other::path(&pair.path, table));
+                others.push(Other::new(table.meaning(&last_name(&pair.path), false), table));
                 diagnostics.error(pair, "expected an expression after `=`");
                 continue;
             }
         };
-        let Some((option, name)) = table.known(&meta, main, diagnostics) else {
-            others.push(Other::meta(&meta, table));
+        let name = meta.path().get_ident().cloned();
+        let Some((option, name)) = name.and_then(|name| Some((table.named(&name.to_string())?, name))) else {
+            let meaning = table.unknown(&meta, main, &given, diagnostics);
+            others.push(Other::meta(&meta, meaning, table));
             continue;
         };
         if known.iter().any(|(_, earlier)| earlier.name == name) {
