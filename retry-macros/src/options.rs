@@ -66,6 +66,9 @@ impl<O: Copy> Other<O> {
             all.meant.extend(other.meant);
             all.advised.extend(other.advised);
         }
+        // A part without a name is probably the value of the main option.
+        let main = table.main.filter(|_| !unreadable::has_names_only(list, table));
+        all.meant.extend(main.and_then(|main| table.named(main)));
         all
     }
 

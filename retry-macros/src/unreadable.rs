@@ -42,6 +42,15 @@ pub(crate) fn words(list: &TokenStream) -> Vec<String> {
     words.collect()
 }
 
+/// Whether each part of a list begins with the name of an option, or a word that resembles one.
+pub(crate) fn has_names_only<O>(list: &TokenStream, table: &OptionTable<O>) -> bool {
+    let is_mark = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '!');
+    parts(list.clone()).into_iter().filter(|part| !part.is_empty()).all(|part| {
+        let first = part.into_iter().find(|token| !is_mark(token));
+        matches!(first, Some(TokenTree::Ident(word)) if table.meaning(&word.to_string(), false).is_some())
+    })
+}
+
 /// Returns the parts between commas.
 fn parts(list: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];

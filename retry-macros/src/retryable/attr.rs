@@ -306,8 +306,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     };
     let policy = others.iter().find(|other| other.meant.contains(&RetryableOption::Policy));
     read.policy = policy.and_then(|other| other.value.clone());
-    // Anything that is misspelled or unreadable was reported already, and may be the strategy.
-    let no_strategy = others.is_empty() && !read.gives(RetryableOption::Strategy);
+    let no_strategy = !read.gives(RetryableOption::Strategy);
     for (name, option) in known {
         match name {
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
