@@ -194,6 +194,6 @@ impl<O: Copy> OptionTable<O> {
 }
 
 /// Whether a value is `false`.
-fn is_false(value: &Expr) -> bool {
+pub(crate) fn is_false(value: &Expr) -> bool {
     matches!(ungrouped(value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value)
 }

@@ -37,12 +37,16 @@ pub(crate) struct Other<O> {
     pub(crate) meant: Vec<O>,
     /// The options that the advice for a word of another library names.
     pub(crate) advised: Vec<O>,
+    /// The advice for a word of another library, except in a list.
+    pub(crate) advice: Option<&'static str>,
     /// The expression after `=`, if it can be read.
     pub(crate) value: Option<Expr>,
+    /// The part as it is written.
+    pub(crate) written: TokenStream,
 }
 
 impl<O: Copy> Other<O> {
-    fn new(meaning: Option<Meaning>, table: &OptionTable<O>) -> Self {
+    fn new(written: &impl ToTokens, meaning: Option<Meaning>, table: &OptionTable<O>) -> Self {
         let advice = match meaning {
             Some(Meaning::Foreign(_, advice)) => Some(advice),
             _ => None,
@@ -54,14 +58,17 @@ impl<O: Copy> Other<O> {
         Self {
             meant: meant.into_iter().collect(),
             advised: advice.map(|advice| table.advised(advice)).unwrap_or_default(),
+            advice,
             value: None,
+            written: written.to_token_stream(),
         }
     }
 
     /// Reads all words of a list, since it is not known which of them are options.
     fn list(list: &TokenStream, table: &OptionTable<O>) -> Self {
-        let others = unreadable::words(list).into_iter().map(|word| Self::new(table.meaning(&word, false), table));
-        let mut all = Self::new(None, table);
+        let others =
+            unreadable::words(list).into_iter().map(|word| Self::new(list, table.meaning(&word, false), table));
+        let mut all = Self::new(list, None, table);
         for other in others {
             all.meant.extend(other.meant);
             all.advised.extend(other.advised);
@@ -77,7 +84,7 @@ impl<O: Copy> Other<O> {
             Meta::NameValue(pair) => Some(ungrouped(&pair.value).clone()),
             Meta::Path(_) | Meta::List(_) => None,
         };
-        Self { value, ..Self::new(meaning, table) }
+        Self { value, ..Self::new(meta, meaning, table) }
     }
 
     /// Reads an option in quotes. Another literal is probably the value of the main option.
@@ -85,11 +92,11 @@ impl<O: Copy> Other<O> {
         let quoted = if let Lit::Str(text) = literal { text.parse::<Meta>().ok() } else { None };
         let mut other = match &quoted {
             Some(meta) => Self::meta(meta, table.meaning(&last_name(meta.path()), false), table),
-            None => Self::new(None, table),
+            None => Self::new(literal, None, table),
         };
         let main = main.filter(|_| table.unquoted(literal).is_none());
         other.meant.extend(main.and_then(|main| table.named(main)));
-        other
+        Self { written: literal.to_token_stream(), ..other }
     }
 }
 
@@ -124,7 +131,7 @@ pub(crate) fn read<O: Copy>(
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
-                others.push(Other::new(table.meaning(&last_name(&pair.path), false), table));
+                others.push(Other::new(&pair, table.meaning(&last_name(&pair.path), false), table));
                 diagnostics.error(pair, "expected an expression after `=`");
                 continue;
             }

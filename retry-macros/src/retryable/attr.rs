@@ -1,8 +1,8 @@
 //! Reads the options of `#[retryable]`.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::option_table::OptionTable;
-use crate::options::{self, ReadOptions, Written};
+use crate::option_table::{OptionTable, is_false};
+use crate::options::{self, Other, ReadOptions, Written};
 use crate::retryable::body;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
@@ -10,6 +10,7 @@ use crate::retryable::strategy::{LIMITS, OWN, OWN_TYPES, Own, is_made_here, own_
 use crate::retryable::weight::Weighing;
 use crate::tokens::source;
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, ExprPath, Lit, Path, Token};
@@ -48,6 +49,7 @@ const MAX_ATTEMPTS: &str =
 const MAX_RETRIES: &str = "write `max_attempts` with a number that is one higher, since it counts the first attempt too. \
      It can only lower the number of the strategy";
 const NOT_TWICE: &str = "write `idempotent = false`";
+const TWICE: &str = "write `idempotent`";
 const BACKOFF: &str = "the strategy, as in `PatientRetryStrategy::new().backoff(base, cap)`";
 const MAX_RATE: &str = "the strategy, `retry_limits::PacedRetryStrategy::new().max_rate(..)`";
 const CONCURRENCY: &str =
@@ -168,7 +170,12 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
     ],
-    negated: &[("idempotent", NOT_TWICE)],
+    negated: &[
+        ("idempotent", NOT_TWICE),
+        ("non_idempotent", TWICE),
+        ("not_idempotent", TWICE),
+        ("nonidempotent", TWICE),
+    ],
 };
 
 /// The options of the attribute.
@@ -213,6 +220,8 @@ pub(super) struct Given {
     options: Vec<RetryableOption>,
     /// The options that the errors for words of other libraries advise. One of them may be meant.
     advised: Vec<RetryableOption>,
+    /// A misspelled or foreign option that means `idempotent = false`.
+    not_twice: Option<TokenStream>,
 }
 
 impl Options {
@@ -224,6 +233,12 @@ impl Options {
     /// Returns whether the absence of an option is a mistake: it is not given, and no error advises it.
     pub(super) fn lacks(&self, option: RetryableOption) -> bool {
         !self.gives(option) && !self.given.advised.contains(&option)
+    }
+
+    /// Returns the option that says that the function must not be executed twice, even if it is misspelled.
+    pub(super) fn not_twice(&self) -> Option<TokenStream> {
+        let written = self.idempotent_option.as_ref().filter(|_| self.idempotent == Some(false));
+        written.map(ToTokens::to_token_stream).or_else(|| self.given.not_twice.clone())
     }
 
     /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
@@ -303,6 +318,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     read.given = Given {
         options: known.iter().map(|(name, _)| name).chain(meant).copied().collect(),
         advised: others.iter().flat_map(|other| &other.advised).copied().collect(),
+        not_twice: others.iter().find(|other| is_not_twice(other)).map(|other| other.written.clone()),
     };
     let policy = others.iter().find(|other| other.meant.contains(&RetryableOption::Policy));
     read.policy = policy.and_then(|other| other.value.clone());
@@ -375,6 +391,12 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
         ));
     }
     read
+}
+
+/// Whether a misspelled or foreign option means `idempotent = false`.
+fn is_not_twice(other: &Other<RetryableOption>) -> bool {
+    let misspelled = other.meant.contains(&RetryableOption::Idempotent) && other.value.as_ref().is_some_and(is_false);
+    misspelled || other.advice == Some(NOT_TWICE)
 }
 
 /// Reports an `idempotent` whose value is not `true` or `false`.

@@ -369,6 +369,13 @@ fn context_argument<'a>(signature: &'a Signature, name: &Ident) -> Option<&'a Pa
 
 /// Reports what prevents two attempts at the same time.
 fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument], diagnostics: &mut Diagnostics) {
+    let not_twice = options.not_twice().filter(|_| options.gives(RetryableOption::Hedge));
+    if let Some(option) = &not_twice {
+        diagnostics.error(
+            option,
+            "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
+        );
+    }
     let Some(hedge) = &options.hedge_option else { return };
     if options.blocking.is_some() {
         diagnostics.error(
@@ -377,17 +384,12 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
              make the function async",
         );
     }
-    match (options.idempotent, &options.idempotent_option) {
-        (Some(false), Some(option)) => diagnostics.error(
-            option,
-            "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
-        ),
-        // It is `true`, or was reported already: it is misspelled or has no value.
-        _ if !options.lacks(RetryableOption::Idempotent) => {}
-        _ => diagnostics.error(
+    // `idempotent` without a readable value was reported already.
+    if not_twice.is_none() && options.lacks(RetryableOption::Idempotent) {
+        diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",
-        ),
+        );
     }
     if let (Some(Hedge::Fixed(delay)), Some((limit, time))) = (&options.hedge, options.limits.shortest())
         && *delay >= time

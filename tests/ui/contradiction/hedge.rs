@@ -33,14 +33,30 @@ async fn patterns((_left, _): (&mut u32, u32), ref mut _right: u32, _shared: &u3
     Ok(())
 }
 
+// They say that the function must not be executed twice, too.
+#[retryable(strategy = "standard", idempotnt = false, hedge = "50ms")]
+async fn not_idempotent_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", not_idempotent, hedge = "50ms")]
+async fn word_of_another_library() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", "idempotent = false", hegde = "50ms")]
+async fn both_misspelled() -> Result<(), Failed> {
+    Ok(())
+}
+
 // No mistake follows from another one.
 #[retryable(strategy = "standard", idempotant, hedge = "50ms")]
 async fn idempotent_misspelled() -> Result<(), Failed> {
     Ok(())
 }
 
-#[retryable(strategy = "standard", not_idempotent, hedge = "50ms")]
-async fn word_of_another_library() -> Result<(), Failed> {
+#[retryable(strategy = "standard", non_idempotent = false, hedge = "50ms")]
+async fn negated_twice() -> Result<(), Failed> {
     Ok(())
 }
 
