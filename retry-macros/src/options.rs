@@ -35,8 +35,8 @@ pub(crate) struct ReadOptions<O> {
 pub(crate) struct Other<O> {
     /// The options that were probably meant: at most one, or several in a list.
     pub(crate) meant: Vec<O>,
-    /// The options that the advice for a word of another library names.
-    pub(crate) advised: Vec<O>,
+    /// The options that the advice for a word of another library names, each with the part or the word.
+    pub(crate) advised: Vec<(O, TokenStream)>,
     /// The advice for a word of another library, except in a list.
     pub(crate) advice: Option<&'static str>,
     /// The expression after `=`, if it can be read.
@@ -55,19 +55,21 @@ impl<O: Copy> Other<O> {
             Some(Meaning::Option(name)) => table.named(name),
             _ => None,
         };
+        let written = written.to_token_stream();
+        let advised = advice.map(|advice| table.advised(advice)).unwrap_or_default();
         Self {
             meant: meant.into_iter().collect(),
-            advised: advice.map(|advice| table.advised(advice)).unwrap_or_default(),
+            advised: advised.into_iter().map(|option| (option, written.clone())).collect(),
             advice,
             value: None,
-            written: written.to_token_stream(),
+            written,
         }
     }
 
     /// Reads all words of a list, since it is not known which of them are options.
     fn list(list: &TokenStream, table: &OptionTable<O>) -> Self {
-        let others =
-            unreadable::words(list).into_iter().map(|word| Self::new(list, table.meaning(&word, false), table));
+        let words = unreadable::words(list).into_iter();
+        let others = words.map(|word| Self::new(&word, table.meaning(&word.to_string(), false), table));
         let mut all = Self::new(list, None, table);
         for other in others {
             all.meant.extend(other.meant);

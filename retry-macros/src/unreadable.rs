@@ -34,9 +34,9 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
 }
 
 /// Returns the words of a list that are not in parentheses.
-pub(crate) fn words(list: &TokenStream) -> Vec<String> {
+pub(crate) fn words(list: &TokenStream) -> Vec<Ident> {
     let words = list.clone().into_iter().filter_map(|token| match token {
-        TokenTree::Ident(word) => Some(word.to_string()),
+        TokenTree::Ident(word) => Some(word),
         _ => None,
     });
     words.collect()

@@ -218,8 +218,8 @@ pub(super) struct Options {
 pub(super) struct Given {
     /// The options that are given, including misspelled and unreadable ones, which were reported already.
     options: Vec<RetryableOption>,
-    /// The options that the errors for words of other libraries advise. One of them may be meant.
-    advised: Vec<RetryableOption>,
+    /// The options that the errors for words of other libraries advise, each with its word. One of them may be meant.
+    advised: Vec<(RetryableOption, TokenStream)>,
     /// A misspelled or foreign option that means `idempotent = false`.
     not_twice: Option<TokenStream>,
 }
@@ -232,7 +232,12 @@ impl Options {
 
     /// Returns whether the absence of an option is a mistake: it is not given, and no error advises it.
     pub(super) fn lacks(&self, option: RetryableOption) -> bool {
-        !self.gives(option) && !self.given.advised.contains(&option)
+        !self.gives(option) && self.advising(option).is_none()
+    }
+
+    /// Returns the word of another library in place of which an error advises this option.
+    pub(super) fn advising(&self, option: RetryableOption) -> Option<&TokenStream> {
+        self.given.advised.iter().find(|(advised, _)| *advised == option).map(|(_, word)| word)
     }
 
     /// Returns the option that says that the function must not be executed twice, even if it is misspelled.
@@ -317,7 +322,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     let meant = others.iter().flat_map(|other| &other.meant);
     read.given = Given {
         options: known.iter().map(|(name, _)| name).chain(meant).copied().collect(),
-        advised: others.iter().flat_map(|other| &other.advised).copied().collect(),
+        advised: others.iter().flat_map(|other| other.advised.clone()).collect(),
         not_twice: others.iter().find(|other| is_not_twice(other)).map(|other| other.written.clone()),
     };
     let policy = others.iter().find(|other| other.meant.contains(&RetryableOption::Policy));

@@ -34,10 +34,18 @@ pub(super) fn validate(
         _ => signature::outcome(&function.sig.output),
     };
     check_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
-    if options.lacks(RetryableOption::Policy) && outcome.is_none() {
+    if !options.gives(RetryableOption::Policy) && outcome.is_none() {
         let name = &function.sig.ident;
-        diagnostics
-            .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
+        match options.advising(RetryableOption::Policy) {
+            Some(word) => diagnostics.error(
+                word,
+                format!(
+                    "`{name}` returns nothing, so there is no outcome that this could decide on; return a `Result`"
+                ),
+            ),
+            None => diagnostics
+                .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`")),
+        }
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
     check_hedge(&options, &function.sig, &arguments, diagnostics);
