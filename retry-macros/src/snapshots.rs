@@ -59,7 +59,7 @@ fn a_function() {
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                 if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                     loop {
@@ -135,7 +135,7 @@ fn a_method_with_all_options() {
                 mut tries: u32,
             ) -> io::Result<impl Sized> {
                 use my::retry::__private as __retry;
-                __retry::function_name!(__RETRIED = "put");
+                static __RETRIED: __retry::Name = __retry::function_name!("put");
                 let mut __operation = __retry::begin(__RETRIED.__call_with(&self.retry));
                 if !__retry::begin_if_due(__RETRIED.__call_with(&self.retry), &mut __operation) {
                     loop {
@@ -223,8 +223,8 @@ fn a_function_with_a_strategy_of_its_own() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 use ::retry_core::__private as __retry;
-                static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
-                __retry::function_name!(__RETRIED = "ping");
+                static __RETRYABLE_STRATEGY: __retry::StandardRetryStrategy = __retry::StandardRetryStrategy::new();
+                static __RETRIED: __retry::Name = __retry::function_name!("ping");
                 let mut __operation = __retry::begin(__RETRIED.__call(&__RETRYABLE_STRATEGY));
                 if !__retry::begin_if_due(
                     __RETRIED.__call(&__RETRYABLE_STRATEGY),
@@ -300,7 +300,7 @@ fn a_strategy_from_a_call() {
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
                 use ::retry_core::__private as __retry;
                 let __strategy = __retry::shared(pool.strategy());
-                __retry::function_name!(__RETRIED = "ping");
+                static __RETRIED: __retry::Name = __retry::function_name!("ping");
                 let mut __operation = __retry::begin(__RETRIED.__call_with(&__strategy));
                 if !__retry::begin_if_due(__RETRIED.__call_with(&__strategy), &mut __operation) {
                     loop {
@@ -377,7 +377,7 @@ fn limits_an_observer_and_a_context() {
         &expect![[r#"
             async fn get(&self) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let mut __operation = __retry::begin_within(
                     __RETRIED.__call(&STORE).with_observer(__retry::static_observer(&METRICS)),
                     __retry::attempt_timeout(
@@ -519,7 +519,7 @@ fn a_weight_and_what_was_used() {
         &expect![[r#"
             async fn complete(prompt: &Prompt) -> Result<Text, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "complete");
+                static __RETRIED: __retry::Name = __retry::function_name!("complete");
                 let __weight: u32 = prompt.tokens();
                 let mut __operation = __retry::begin(__RETRIED.__call(&LLM));
                 __retry::weigh(__RETRIED.__call(&LLM), &mut __operation, __weight);
@@ -594,7 +594,7 @@ fn a_function_that_blocks() {
         &expect![[r#"
             fn get(&mut self) -> Result<impl Display, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let __blocking_timer = self.clock();
                 let mut __operation = __retry::begin_within(
                     __RETRIED
@@ -672,7 +672,7 @@ fn a_function_for_failures_with_limits() {
         &expect![[r#"
             async fn get(client: &Client) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let mut __operation = __retry::begin_within(
                     __RETRIED.__call(&STORE),
                     __retry::max_time(__retry::limited(), LIMIT),
@@ -778,7 +778,7 @@ fn a_closure_for_the_end() {
                 ended: &mut Option<RetryError>,
             ) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let __started = __retry::started(__RETRIED.__call(&STORE));
                 let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                 let mut __last = __retry::last(
@@ -852,7 +852,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
         &expect![[r#"
             fn get(deadline: Instant, mut failures: Vec<StoreError>) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let mut __operation = __retry::begin_within(
                     __RETRIED.__call(&STORE).blocking(),
                     __retry::until(__retry::limited(), deadline),
@@ -961,7 +961,7 @@ fn a_method_that_async_trait_has_changed() {
                     let __self = self;
                     let mut key = key;
                     use ::retry_core::__private as __retry;
-                    __retry::function_name!(__RETRIED = "put");
+                    static __RETRIED: __retry::Name = __retry::function_name!("put");
                     let mut __operation = __retry::begin(__RETRIED.__call_with(&__self.retry));
                     if !__retry::begin_if_due(
                         __RETRIED.__call_with(&__self.retry),
@@ -1052,7 +1052,7 @@ fn a_function_that_names_its_block() {
                 let span = info_span!("get");
                 let future = async move {
                     use ::retry_core::__private as __retry;
-                    __retry::function_name!(__RETRIED = "get");
+                    static __RETRIED: __retry::Name = __retry::function_name!("get");
                     let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                     if !__retry::begin_if_due(__RETRIED.__call(&STORE), &mut __operation) {
                         loop {
@@ -1144,7 +1144,7 @@ fn a_hedge() {
         &expect![[r#"
             async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let mut __operation = __retry::begin(__RETRIED.__call(&STORE));
                 static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
                 let __first = ::core::pin::pin!(::core::option::Option::None);
@@ -1235,7 +1235,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
         &expect![[r#"
             async fn get((mut left, right): (u32, u32), key: String) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let _ = &mut left;
                 let __started = __retry::started(__RETRIED.__call(&STORE));
                 let mut __operation = __retry::begin_within(
@@ -1363,7 +1363,7 @@ fn a_future_is_polled_beside_each_step() {
         &expect![[r#"
             async fn get(key: &str, token: &Token) -> Result<Object, StoreError> {
                 use ::retry_core::__private as __retry;
-                __retry::function_name!(__RETRIED = "get");
+                static __RETRIED: __retry::Name = __retry::function_name!("get");
                 let __stop = &STOP;
                 let __own_stop = __retry::own_stop();
                 let mut __when = ::core::pin::pin!(__retry::stop_when(token.cancelled()));

@@ -34,6 +34,7 @@ pub use crate::operation::{
     Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Step, Wait, Waiting,
 };
 pub use crate::policy::{NoAnswer, Unanswered};
+pub use crate::strategy::{AdaptiveRetryStrategy, PatientRetryStrategy, StandardRetryStrategy};
 pub use crate::support::KeptOutcome;
 pub use crate::support::misplaced::{
     ChangingSettings, ClosureForTheEnd, FutureBesideAThread, NumberOfRetries, SettingsAfterStopWhen, StrategySettings,
@@ -73,17 +74,16 @@ pub use crate::support::misplaced::SettingsAfterHedge;
 #[cfg(feature = "hedges")]
 pub use hedge::{NextContext, begin_attempt, next_context, proceed, race, start, static_hedge, weigh_hedge};
 
-/// Expands to a static with the [`Name`] of the surrounding function.
+/// Expands to the [`Name`] of the surrounding function, for a static in it. The static itself is not a part of this: if the user's path of
+/// the library is wrong, rustc would report that it is missing, too.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry_core_function_name {
-    ($name:ident = $function:literal) => {
-        static $name: $crate::__private::Name = {
-            static FUNCTION: $crate::__private::FunctionName =
-                $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function));
-            static PATH: $crate::__private::Path = $crate::__private::Path::new(&FUNCTION, || {});
-            $crate::__private::Name::Path(&PATH)
-        };
-    };
+    ($function:literal) => {{
+        static FUNCTION: $crate::__private::FunctionName =
+            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function));
+        static PATH: $crate::__private::Path = $crate::__private::Path::new(&FUNCTION, || {});
+        $crate::__private::Name::Path(&PATH)
+    }};
 }
 pub use __retry_core_function_name as function_name;

@@ -278,11 +278,10 @@ fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream,
     let function = retried.function.sig.ident.unraw().to_string();
     // The library searches the path of the closure for this name.
     let own_name = Ident::new("__RETRIED", Span::mixed_site());
+    let static_name = |value: TokenStream| quote!(static #own_name: #private::Name = #value;);
     let (name, name_setup) = match &retried.name {
-        None => (own_name.clone(), quote!(#private::function_name!(#own_name = #function);)),
-        Some(Expr::Lit(text)) => {
-            (own_name.clone(), quote!(static #own_name: #private::Name = #private::Name::Given(#text);))
-        }
+        None => (own_name.clone(), static_name(quote!(#private::function_name!(#function)))),
+        Some(Expr::Lit(text)) => (own_name.clone(), static_name(quote!(#private::Name::Given(#text)))),
         // Whether the type is right depends on the user's expression, so rustc points there.
         Some(expr) => {
             let name = local("name");
@@ -469,13 +468,12 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
 
 /// Returns the setup of the strategy before the loop, and the call with that strategy and this static as its name.
 fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let crate_path = &retried.crate_path;
     match &retried.strategy {
         Dependency::Own(own) => {
             let ty = match own {
-                Own::Patient => quote!(#crate_path::PatientRetryStrategy),
-                Own::Standard => quote!(#crate_path::StandardRetryStrategy),
-                Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
+                Own::Patient => quote!(#private::PatientRetryStrategy),
+                Own::Standard => quote!(#private::StandardRetryStrategy),
+                Own::Adaptive => quote!(#private::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             (quote!(static #own: #ty = #ty::new();), quote!(#name.__call(&#own)))
