@@ -6,6 +6,7 @@ use crate::options::{self, Other, ReadOptions, Written};
 use crate::retryable::body;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
+use crate::retryable::policy_option::read_policy;
 use crate::retryable::strategy::{LIMITS, OWN, OWN_TYPES, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use crate::tokens::source;
@@ -331,7 +332,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     for (name, option) in known {
         match name {
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
-            RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
+            RetryableOption::Policy => read.policy = read_policy(&option, diagnostics),
             RetryableOption::Idempotent => {
                 read.idempotent = option.boolean();
                 read.idempotent_option = Some(option);

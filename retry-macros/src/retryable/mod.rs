@@ -8,6 +8,7 @@ mod hedge_option;
 mod limits;
 mod model;
 mod moved;
+mod policy_option;
 mod race;
 mod rebind;
 mod refused;
