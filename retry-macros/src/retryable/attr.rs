@@ -1,17 +1,18 @@
 //! Reads the options of `#[retryable]`.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::option_table::{OptionTable, is_false};
-use crate::options::{self, Other, ReadOptions, Written};
-use crate::retryable::body;
+use crate::option_table::OptionTable;
+use crate::options::{self, Written};
+use crate::retryable::given::Given;
 use crate::retryable::hedge_option::{Hedge, read_hedge};
-use crate::retryable::limits::{Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when};
+use crate::retryable::limits::{
+    Attempts, Limit, Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when,
+};
 use crate::retryable::policy_option::read_policy;
 use crate::retryable::strategy::{LIMITS, OWN, OWN_TYPES, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use crate::tokens::source;
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, ExprPath, Lit, Path, Token};
@@ -49,7 +50,7 @@ const MAX_ATTEMPTS: &str =
     "write `max_attempts`, which counts the first attempt too, and can only lower the number of the strategy";
 const MAX_RETRIES: &str = "write `max_attempts` with a number that is one higher, since it counts the first attempt too. \
      It can only lower the number of the strategy";
-const NOT_TWICE: &str = "write `idempotent = false`";
+pub(super) const NOT_TWICE: &str = "write `idempotent = false`";
 const TWICE: &str = "write `idempotent`";
 const BACKOFF: &str = "the strategy, as in `PatientRetryStrategy::new().backoff(base, cap)`";
 const MAX_RATE: &str = "the strategy, `retry_limits::PacedRetryStrategy::new().max_rate(..)`";
@@ -186,21 +187,9 @@ pub(super) struct Options {
     /// The policy, or the value of a misspelled `policy`, which was reported already.
     pub(super) policy: Option<Expr>,
     pub(super) idempotent: Option<bool>,
-    /// `idempotent` as it is written.
-    pub(super) idempotent_option: Option<Written>,
     pub(super) hedge: Option<Hedge>,
-    /// `hedge` as it is written.
-    pub(super) hedge_option: Option<Written>,
     pub(super) weighing: Weighing,
     pub(super) limits: Limits,
-    /// `attempt_timeout` as it is written.
-    pub(super) attempt_timeout_option: Option<Written>,
-    /// `stop_when` as it is written.
-    pub(super) stop_when_option: Option<Written>,
-    /// `timed_out` as it is written.
-    pub(super) timed_out_option: Option<Written>,
-    /// `max_attempts` as it is written.
-    pub(super) max_attempts_option: Option<Written>,
     pub(super) name: Option<Expr>,
     pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
@@ -208,105 +197,56 @@ pub(super) struct Options {
     pub(super) on_retry: Option<Expr>,
     pub(super) on_end: Option<Expr>,
     pub(super) timer: Option<Expr>,
-    /// `blocking` as it is written.
-    pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
     pub(super) given: Given,
 }
 
-/// Which options are given.
-#[derive(Default)]
-pub(super) struct Given {
-    /// The options that are given, including misspelled and unreadable ones, which were reported already.
-    options: Vec<RetryableOption>,
-    /// The options that the errors for words of other libraries advise, each with its word. One of them may be meant.
-    advised: Vec<(RetryableOption, TokenStream)>,
-    /// A misspelled or foreign option that means `idempotent = false`.
-    not_twice: Option<TokenStream>,
-}
-
 impl Options {
-    /// Returns whether an option is given, even if it could not be read.
-    pub(super) fn gives(&self, option: RetryableOption) -> bool {
-        self.given.options.contains(&option)
-    }
-
-    /// Returns whether the absence of an option is a mistake: it is not given, and no error advises it.
-    pub(super) fn lacks(&self, option: RetryableOption) -> bool {
-        !self.gives(option) && self.advising(option).is_none()
-    }
-
-    /// Returns the word of another library in place of which an error advises this option.
-    pub(super) fn advising(&self, option: RetryableOption) -> Option<&TokenStream> {
-        self.given.advised.iter().find(|(advised, _)| *advised == option).map(|(_, word)| word)
-    }
-
-    /// Returns the option that says that the function must not be executed twice, even if it is misspelled.
-    pub(super) fn not_twice(&self) -> Option<TokenStream> {
-        let written = self.idempotent_option.as_ref().filter(|_| self.idempotent == Some(false));
-        written.map(ToTokens::to_token_stream).or_else(|| self.given.not_twice.clone())
-    }
-
-    /// Returns whether `idempotent` is given beside a policy, which knows this itself. Beside `hedge`, it says that two attempts may
-    /// run at the same time, which no policy knows.
-    pub(super) fn contradicts_policy(&self) -> bool {
-        self.gives(RetryableOption::Policy) && self.idempotent_option.is_some() && self.lacks(RetryableOption::Hedge)
-    }
-
-    /// Replaces `self` in the options, for a body in which it has another name.
-    pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
-        let renamed = |expr: Expr| body::renamed(&expr, receiver);
+    /// Returns the expressions in the options.
+    pub(super) fn expressions(&mut self) -> Vec<&mut Expr> {
         let Self {
             strategy,
             policy,
-            idempotent,
-            idempotent_option,
-            hedge,
-            hedge_option,
-            weighing,
-            limits,
-            attempt_timeout_option,
-            stop_when_option,
-            timed_out_option,
-            max_attempts_option,
+            idempotent: _,
+            hedge: _,
+            weighing: Weighing { weight, used },
+            limits:
+                Limits {
+                    max_time,
+                    deadline,
+                    attempt_timeout,
+                    timed_out,
+                    max_attempts,
+                    unlimited_attempts: _,
+                    stop,
+                    stop_when,
+                    cut_on_stop: _,
+                },
             name,
-            context,
-            clone,
+            context: _,
+            clone: _,
             observer,
             on_retry,
             on_end,
             timer,
-            blocking,
-            crate_path,
-            given,
+            crate_path: _,
+            given: _,
         } = self;
-        Self {
-            strategy: strategy.map(|strategy| match strategy {
-                Strategy::Expr(expr) => Strategy::Expr(renamed(expr)),
-                own @ Strategy::Own(_) => own,
-            }),
-            policy: policy.map(renamed),
-            weighing: weighing.map(renamed),
-            limits: limits.map(renamed),
-            name: name.map(renamed),
-            observer: observer.map(renamed),
-            on_retry: on_retry.map(renamed),
-            on_end: on_end.map(renamed),
-            timer: timer.map(renamed),
-            idempotent,
-            idempotent_option,
-            hedge,
-            hedge_option,
-            attempt_timeout_option,
-            stop_when_option,
-            timed_out_option,
-            max_attempts_option,
-            context,
-            clone,
-            blocking,
-            crate_path,
-            given,
-        }
+        let strategy = strategy.iter_mut().filter_map(|strategy| match strategy {
+            Strategy::Expr(expr) => Some(expr),
+            Strategy::Own(_) => None,
+        });
+        let limits = [max_time, attempt_timeout].into_iter().flatten().filter_map(|limit| match limit {
+            Limit::Expr(expr) => Some(expr),
+            Limit::Constant(_) => None,
+        });
+        let attempts = max_attempts.iter_mut().filter_map(|attempts| match attempts {
+            Attempts::Expr(expr) => Some(expr),
+            Attempts::Constant(_) => None,
+        });
+        let others =
+            [policy, weight, used, deadline, timed_out, stop, stop_when, name, observer, on_retry, on_end, timer];
+        strategy.chain(limits).chain(attempts).chain(others.into_iter().flatten()).collect()
     }
 }
 
@@ -318,74 +258,44 @@ pub(super) enum Strategy {
 }
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
-    let mut read = Options::default();
-    let ReadOptions { known, others } = options::read([tokens], &OPTIONS, diagnostics);
-    let meant = others.iter().flat_map(|other| &other.meant);
-    read.given = Given {
-        options: known.iter().map(|(name, _)| name).chain(meant).copied().collect(),
-        advised: others.iter().flat_map(|other| other.advised.clone()).collect(),
-        not_twice: others.iter().find(|other| is_not_twice(other)).map(|other| other.written.clone()),
-    };
-    let policy = others.iter().find(|other| other.meant.contains(&RetryableOption::Policy));
-    read.policy = policy.and_then(|other| other.value.clone());
-    let no_strategy = !read.gives(RetryableOption::Strategy);
-    for (name, option) in known {
+    let given = Given::of(options::read([tokens], &OPTIONS, diagnostics));
+    let mut read = Options { policy: given.policy.clone(), ..Options::default() };
+    for (name, option) in &given.known {
         match name {
-            RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
-            RetryableOption::Policy => read.policy = read_policy(&option, diagnostics),
-            RetryableOption::Idempotent => {
-                read.idempotent = option.boolean();
-                read.idempotent_option = Some(option);
-            }
-            RetryableOption::Hedge => {
-                read.hedge = read_hedge(&option, diagnostics);
-                read.hedge_option = Some(option);
-            }
+            RetryableOption::Strategy => read.strategy = read_strategy(option, diagnostics),
+            RetryableOption::Policy => read.policy = read_policy(option, diagnostics),
+            RetryableOption::Idempotent => read.idempotent = option.boolean(),
+            RetryableOption::Hedge => read.hedge = read_hedge(option, diagnostics),
             RetryableOption::Weight => read.weighing.weight = option.expr("TOKENS", diagnostics),
             RetryableOption::Used => read.weighing.used = option.expr("|outcome| ..", diagnostics),
-            RetryableOption::MaxTime => read.limits.max_time = read_limit(&option, diagnostics),
-            RetryableOption::Deadline => read.limits.deadline = read_deadline(&option, diagnostics),
-            RetryableOption::AttemptTimeout => {
-                read.limits.attempt_timeout = read_limit(&option, diagnostics);
-                read.attempt_timeout_option = Some(option);
-            }
-            RetryableOption::TimedOut => {
-                read.limits.timed_out = option.expr("|timed_out| ..", diagnostics);
-                read.timed_out_option = Some(option);
-            }
-            RetryableOption::MaxAttempts => {
-                read.limits.max_attempts = read_attempts(&option, diagnostics);
-                read.max_attempts_option = Some(option);
-            }
+            RetryableOption::MaxTime => read.limits.max_time = read_limit(option, diagnostics),
+            RetryableOption::Deadline => read.limits.deadline = read_deadline(option, diagnostics),
+            RetryableOption::AttemptTimeout => read.limits.attempt_timeout = read_limit(option, diagnostics),
+            RetryableOption::TimedOut => read.limits.timed_out = option.expr("|timed_out| ..", diagnostics),
+            RetryableOption::MaxAttempts => read.limits.max_attempts = read_attempts(option, diagnostics),
             RetryableOption::UnlimitedAttempts => {
                 option.flag(diagnostics);
                 read.limits.unlimited_attempts = true;
             }
-            RetryableOption::Stop => read.limits.stop = read_stop(&option, diagnostics),
-            RetryableOption::StopWhen => {
-                read.limits.stop_when = read_stop_when(&option, diagnostics);
-                read.stop_when_option = Some(option);
-            }
+            RetryableOption::Stop => read.limits.stop = read_stop(option, diagnostics),
+            RetryableOption::StopWhen => read.limits.stop_when = read_stop_when(option, diagnostics),
             RetryableOption::CutOnStop => {
                 option.flag(diagnostics);
-                read.limits.cut_on_stop = Some(option);
+                read.limits.cut_on_stop = true;
             }
-            RetryableOption::Name => read.name = read_given_name(&option, diagnostics),
-            RetryableOption::Context => read.context = Some(read_name(&option, diagnostics)),
-            RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
+            RetryableOption::Name => read.name = read_given_name(option, diagnostics),
+            RetryableOption::Context => read.context = Some(read_name(option, diagnostics)),
+            RetryableOption::Clone => read.clone = read_names(option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),
             RetryableOption::OnRetry => read.on_retry = option.expr("|error, event| ..", diagnostics),
             RetryableOption::OnEnd => read.on_end = option.expr("|report| ..", diagnostics),
             RetryableOption::Timer => read.timer = option.expr("TIMER", diagnostics),
-            RetryableOption::Blocking => {
-                option.flag(diagnostics);
-                read.blocking = Some(option);
-            }
+            RetryableOption::Blocking => option.flag(diagnostics),
             RetryableOption::Crate => read.crate_path = option.path(diagnostics),
         }
     }
-    check_idempotent(&read, diagnostics);
-    if no_strategy {
+    check_idempotent(&given, diagnostics);
+    if !given.gives(RetryableOption::Strategy) {
         let own = own_names().enumerate().map(|(at, name)| match at {
             0 => format!("strategy = \"{name}\""),
             _ => format!("\"{name}\""),
@@ -396,25 +306,20 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             choices(own)
         ));
     }
+    read.given = given;
     read
 }
 
-/// Whether a misspelled or foreign option means `idempotent = false`.
-fn is_not_twice(other: &Other<RetryableOption>) -> bool {
-    let misspelled = other.meant.contains(&RetryableOption::Idempotent) && other.value.as_ref().is_some_and(is_false);
-    misspelled || other.advice == Some(NOT_TWICE)
-}
-
 /// Reports an `idempotent` whose value is not `true` or `false`.
-fn check_idempotent(options: &Options, diagnostics: &mut Diagnostics) {
-    let (None, Some(option)) = (options.idempotent, &options.idempotent_option) else { return };
-    if options.contradicts_policy() {
-        // Validation reports it, whatever its value is.
+fn check_idempotent(given: &Given, diagnostics: &mut Diagnostics) {
+    let Some(option) = given.written(RetryableOption::Idempotent) else { return };
+    // Validation reports it beside a policy, whatever its value is.
+    if option.boolean().is_some() || given.idempotent_beside_policy().is_some() {
         return;
     }
     let computed = match option.computed() {
         // A policy that exists must not be replaced.
-        Some(value) if !options.gives(RetryableOption::Policy) => format!(
+        Some(value) if !given.gives(RetryableOption::Policy) => format!(
             "; for the value of an expression, write `policy = StandardRetryPolicy::new().idempotent({})`",
             source(value)
         ),

@@ -78,8 +78,10 @@ impl Body {
     }
 }
 
-/// Replaces `self` in an expression.
-pub(super) fn renamed(expr: &Expr, receiver: &Ident) -> Expr {
+/// Replaces `self` in an expression, for a body in which it has another name.
+pub(super) fn rename_self(expr: &mut Expr, receiver: &Ident) {
     let tokens = crate::tokens::rename(expr.to_token_stream(), "self", receiver);
-    syn::parse2(tokens).unwrap_or_else(|_| expr.clone())
+    if let Ok(renamed) = syn::parse2(tokens) {
+        *expr = renamed;
+    }
 }

@@ -25,8 +25,8 @@ pub(super) struct Limits {
     pub(super) stop: Option<Expr>,
     /// The future that stops the operation.
     pub(super) stop_when: Option<Expr>,
-    /// `cut_on_stop` as it is written. With it, a stop cuts the attempt that runs.
-    pub(super) cut_on_stop: Option<Written>,
+    /// Whether a stop cuts the attempt that runs.
+    pub(super) cut_on_stop: bool,
 }
 
 impl Limits {
@@ -44,40 +44,6 @@ impl Limits {
     pub(super) const fn can_cut(&self) -> bool {
         let is_timed = self.max_time.is_some() || self.deadline.is_some() || self.attempt_timeout.is_some();
         is_timed || self.stop.is_some() || self.stop_when.is_some()
-    }
-
-    /// Replaces the expressions.
-    pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
-        let limit = |limit| match limit {
-            Limit::Expr(expr) => Limit::Expr(map(expr)),
-            constant @ Limit::Constant(_) => constant,
-        };
-        let attempts = |attempts| match attempts {
-            Attempts::Expr(expr) => Attempts::Expr(map(expr)),
-            constant @ Attempts::Constant(_) => constant,
-        };
-        let Self {
-            max_time,
-            deadline,
-            attempt_timeout,
-            timed_out,
-            max_attempts,
-            unlimited_attempts,
-            stop,
-            stop_when,
-            cut_on_stop,
-        } = self;
-        Self {
-            max_time: max_time.map(limit),
-            deadline: deadline.map(&map),
-            attempt_timeout: attempt_timeout.map(limit),
-            timed_out: timed_out.map(&map),
-            max_attempts: max_attempts.map(attempts),
-            unlimited_attempts,
-            stop: stop.map(&map),
-            stop_when: stop_when.map(&map),
-            cut_on_stop,
-        }
     }
 }
 
@@ -296,7 +262,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
             #polled;
         });
     }
-    if cut_on_stop.is_some() {
+    if *cut_on_stop {
         limits = limits.map(|others| quote!(#private::cut_on_stop(#others)));
     }
     Limited { limits, setup }

@@ -4,6 +4,7 @@ mod arguments;
 mod attr;
 mod body;
 mod expand;
+mod given;
 mod hedge_option;
 mod limits;
 mod model;
@@ -29,9 +30,9 @@ pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream
     let mut named = None;
     let retried = Diagnostics::collect(|diagnostics| {
         let written = options.clone();
-        let options = attr::read(options, diagnostics);
-        let function = signature::parse(item.clone(), !options.lacks(RetryableOption::Blocking), diagnostics)?;
-        named = Some(Named::of(&options, written, &function));
+        let mut options = attr::read(options, diagnostics);
+        let function = signature::parse(item.clone(), !options.given.lacks(RetryableOption::Blocking), diagnostics)?;
+        named = Some(Named::of(&mut options, written, &function));
         validate::validate(options, function, diagnostics)
     });
     match (retried, named) {

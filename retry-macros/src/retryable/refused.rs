@@ -1,10 +1,8 @@
 //! Writes a function that validation refused: unchanged, with the errors in its body.
 
-use crate::retryable::attr::{self, Options, RetryableOption, Strategy};
+use crate::retryable::attr::{self, Options, RetryableOption};
 use crate::retryable::hedge_option::Hedge;
-use crate::retryable::limits::{Attempts, Limit, Limits};
 use crate::retryable::race;
-use crate::retryable::weight::Weighing;
 use crate::tokens::local;
 use darling::ast::NestedMeta;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
@@ -24,17 +22,21 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn of(options: &Options, written: TokenStream, function: &ItemFn) -> Self {
+    pub(super) fn of(options: &mut Options, written: TokenStream, function: &ItemFn) -> Self {
+        let mut values: Vec<Expr> = options.expressions().into_iter().map(|expr| expr.clone()).collect();
+        if let Some(Hedge::Static(path)) = &options.hedge {
+            values.push(parse_quote!(#path));
+        }
         let is_test = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "test");
         Self {
-            hedge_feature: options.hedge_option.as_ref().and_then(|option| {
-                let usual = || (!options.gives(RetryableOption::Crate)).then(|| parse_quote!(::retry_core));
+            hedge_feature: options.given.written(RetryableOption::Hedge).and_then(|option| {
+                let usual = || (!options.given.gives(RetryableOption::Crate)).then(|| parse_quote!(::retry_core));
                 // Without the path of the library, its macro would be a second error.
                 let crate_path = options.crate_path.clone().or_else(usual)?;
                 Some(race::in_feature(&crate_path, &option.name, TokenStream::new()))
             }),
             variables: options.context.iter().cloned().chain(names_of_unknown(written)).collect(),
-            values: values(options),
+            values,
             is_test: function.attrs.iter().any(is_test),
         }
     }
@@ -62,64 +64,6 @@ impl Named {
         refused.set_span(body.span());
         quote!(#(#tokens)* #refused)
     }
-}
-
-/// Returns the values of options that are expressions.
-fn values(options: &Options) -> Vec<Expr> {
-    let Options {
-        strategy,
-        policy,
-        idempotent: _,
-        idempotent_option: _,
-        hedge,
-        hedge_option: _,
-        weighing: Weighing { weight, used },
-        limits:
-            Limits {
-                max_time,
-                deadline,
-                attempt_timeout,
-                timed_out,
-                max_attempts,
-                unlimited_attempts: _,
-                stop,
-                stop_when,
-                cut_on_stop: _,
-            },
-        attempt_timeout_option: _,
-        stop_when_option: _,
-        timed_out_option: _,
-        max_attempts_option: _,
-        name,
-        context: _,
-        clone: _,
-        observer,
-        on_retry,
-        on_end,
-        timer,
-        blocking: _,
-        crate_path: _,
-        given: _,
-    } = options;
-    let strategy = strategy.iter().filter_map(|strategy| match strategy {
-        Strategy::Expr(expr) => Some(expr),
-        Strategy::Own(_) => None,
-    });
-    let limits = [max_time, attempt_timeout].into_iter().flatten().filter_map(|limit| match limit {
-        Limit::Expr(expr) => Some(expr),
-        Limit::Constant(_) => None,
-    });
-    let attempts = max_attempts.iter().filter_map(|attempts| match attempts {
-        Attempts::Expr(expr) => Some(expr),
-        Attempts::Constant(_) => None,
-    });
-    let others = [policy, weight, used, deadline, timed_out, stop, stop_when, name, observer, on_retry, on_end, timer];
-    let mut values: Vec<Expr> =
-        strategy.chain(limits).chain(attempts).chain(others.into_iter().flatten()).cloned().collect();
-    if let Some(Hedge::Static(path)) = hedge {
-        values.push(parse_quote!(#path));
-    }
-    values
 }
 
 /// Returns the names that are values of unknown options, without those of constants and statics.

@@ -3,7 +3,8 @@
 use crate::diagnostics::{Diagnostics, choices};
 use crate::retryable::arguments::{self, Argument, Lending, mutable_reference};
 use crate::retryable::attr::{self, Options, RetryableOption};
-use crate::retryable::body::Body;
+use crate::retryable::body::{self, Body};
+use crate::retryable::given::Given;
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limit;
 use crate::retryable::model::{Policy, RetriedFunction};
@@ -17,7 +18,7 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, FnArg, ItemFn, Pat, PatType, Path, Signature, Stmt, parse_quote};
 
 pub(super) fn validate(
-    options: Options,
+    mut options: Options,
     mut function: ItemFn,
     diagnostics: &mut Diagnostics,
 ) -> Option<RetriedFunction> {
@@ -28,15 +29,15 @@ pub(super) fn validate(
             "`#[retryable]` is given twice, so that each attempt of one would be a whole operation of the other; remove one",
         );
     }
-    let form = form(&function, &options, diagnostics);
+    let form = form(&function, &options.given, diagnostics);
     let outcome = match form {
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
         _ => signature::outcome(&function.sig.output),
     };
     check_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
-    if !options.gives(RetryableOption::Policy) && outcome.is_none() {
+    if !options.given.gives(RetryableOption::Policy) && outcome.is_none() {
         let name = &function.sig.ident;
-        match options.advising(RetryableOption::Policy) {
+        match options.given.advising(RetryableOption::Policy) {
             Some(word) => diagnostics.error(
                 word,
                 format!(
@@ -59,30 +60,21 @@ pub(super) fn validate(
     };
     let locals = body.locals();
     declare_for_once(&locals, &mut arguments, &mut body, &mut function.sig);
-    let options = match body.take_moves(&mut arguments, &function.sig) {
-        Some(receiver) => {
-            let moved = arguments.iter().find(|argument| argument.ident == receiver);
-            let used_up = moved.filter(|argument| argument.lending != Lending::Reference);
-            if let Some(mutability) = used_up.and_then(|argument| argument.mutability) {
-                mutable_receiver(mutability, diagnostics);
-            }
-            options.renaming_self(&receiver)
+    if let Some(receiver) = body.take_moves(&mut arguments, &function.sig) {
+        let moved = arguments.iter().find(|argument| argument.ident == receiver);
+        let used_up = moved.filter(|argument| argument.lending != Lending::Reference);
+        if let Some(mutability) = used_up.and_then(|argument| argument.mutability) {
+            mutable_receiver(mutability, diagnostics);
         }
-        None => options,
-    };
+        options.expressions().into_iter().for_each(|expr| body::rename_self(expr, &receiver));
+    }
     let Options {
         strategy,
         policy,
         idempotent,
-        idempotent_option: _,
         hedge,
-        hedge_option,
         weighing,
         limits,
-        attempt_timeout_option: _,
-        stop_when_option: _,
-        timed_out_option: _,
-        max_attempts_option: _,
         name,
         context,
         clone,
@@ -90,9 +82,8 @@ pub(super) fn validate(
         on_retry,
         on_end,
         timer,
-        blocking: _,
         crate_path,
-        given: _,
+        given,
     } = options;
     check_names(context.as_ref(), &clone, &arguments, &function.sig, diagnostics);
     declare_mut_for(
@@ -112,7 +103,7 @@ pub(super) fn validate(
             attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private()),
         },
         policy: Policy::of(policy, idempotent),
-        hedge: hedge.zip(hedge_option.map(|option| option.name)),
+        hedge: hedge.zip(given.written(RetryableOption::Hedge).map(|option| option.name.clone())),
         weighing,
         limits,
         name,
@@ -174,7 +165,8 @@ const LIMITS: [RetryableOption; 5] = [
 
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
-    if let (Some(option), true) = (&options.idempotent_option, options.contradicts_policy()) {
+    let given = &options.given;
+    if let Some(option) = given.idempotent_beside_policy() {
         let policy = options.policy.as_ref();
         let message = if let Some(Expr::Closure(_)) = policy {
             "`idempotent` has no effect beside a `policy` that is a closure, which decides alone what is retried; \
@@ -194,16 +186,17 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
         };
         diagnostics.error(option, message);
     }
-    let lacks_all = |these: &[RetryableOption]| these.iter().all(|option| options.lacks(*option));
-    if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
+    let lacks_all = |these: &[RetryableOption]| these.iter().all(|option| given.lacks(*option));
+    let blocking = given.written(RetryableOption::Blocking);
+    if let (Some(_), Some(option)) = (blocking, given.written(RetryableOption::AttemptTimeout)) {
         diagnostics.error(
             option,
             "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and \
              starts with `max_time`",
         );
     }
-    if let Some(option) = &options.limits.cut_on_stop {
-        if options.blocking.is_some() {
+    if let Some(option) = given.written(RetryableOption::CutOnStop) {
+        if blocking.is_some() {
             diagnostics.error(
                 option,
                 "an attempt that blocks its thread can't be cut by a stop; remove `cut_on_stop`, and set a timeout on the call \
@@ -216,25 +209,25 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
             );
         }
     }
-    if let (Some(_), Some(option)) = (&options.blocking, &options.stop_when_option) {
+    if let (Some(_), Some(option)) = (blocking, given.written(RetryableOption::StopWhen)) {
         diagnostics.error(
             option,
             "a function that blocks can't poll a future; write `stop = STOP` with `static STOP: Stop = Stop::new();`, and call \
              `STOP.stop()` where the future would be ready",
         );
     }
-    if let (Some(option), true) = (&options.timed_out_option, lacks_all(&LIMITS)) {
+    if let (Some(option), true) = (given.written(RetryableOption::TimedOut), lacks_all(&LIMITS)) {
         diagnostics.error(
             option,
             "`timed_out` makes the error of an operation that a limit cuts, and none is given; add `max_time`, `deadline`, \
              `attempt_timeout`, `stop` or `stop_when`, or remove it",
         );
     }
-    if let (Some(option), true) = (&options.max_attempts_option, options.limits.unlimited_attempts) {
+    if let (Some(option), true) = (given.written(RetryableOption::MaxAttempts), options.limits.unlimited_attempts) {
         diagnostics.error(option, "`max_attempts` and `unlimited_attempts` contradict each other; remove one");
     }
     if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
-        (&options.limits.max_time, &options.limits.attempt_timeout, &options.attempt_timeout_option)
+        (&options.limits.max_time, &options.limits.attempt_timeout, given.written(RetryableOption::AttemptTimeout))
         && each > all
     {
         diagnostics.error(
@@ -260,13 +253,13 @@ enum Form {
     Blocking,
 }
 
-fn form(function: &ItemFn, options: &Options, diagnostics: &mut Diagnostics) -> Option<Form> {
+fn form(function: &ItemFn, given: &Given, diagnostics: &mut Diagnostics) -> Option<Form> {
     let (signature, name) = (&function.sig, &function.sig.ident);
     if let Some(constness) = &signature.constness {
         diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
         return None;
     }
-    let form = match (&options.blocking, signature.asyncness, Tail::take(function)) {
+    let form = match (given.written(RetryableOption::Blocking), signature.asyncness, Tail::take(function)) {
         (None, Some(_), _) => Form::Async,
         (None, None, Some((tail, attempt))) => Form::Tail(tail, attempt),
         (Some(option), None, None) if tail::returns_future(&signature.output) => {
@@ -288,7 +281,7 @@ fn form(function: &ItemFn, options: &Options, diagnostics: &mut Diagnostics) -> 
             return None;
         }
         // It may block, and its `blocking` was reported already.
-        (None, None, None) if !options.lacks(RetryableOption::Blocking) => return None,
+        (None, None, None) if !given.lacks(RetryableOption::Blocking) => return None,
         (None, None, None) if tail::is_run(function) => {
             diagnostics.error(
                 signature.fn_token,
@@ -377,15 +370,16 @@ fn context_argument<'a>(signature: &'a Signature, name: &Ident) -> Option<&'a Pa
 
 /// Reports what prevents two attempts at the same time.
 fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument], diagnostics: &mut Diagnostics) {
-    let not_twice = options.not_twice().filter(|_| options.gives(RetryableOption::Hedge));
+    let given = &options.given;
+    let not_twice = given.not_twice().filter(|_| given.gives(RetryableOption::Hedge));
     if let Some(option) = &not_twice {
         diagnostics.error(
             option,
             "`hedge` can execute the function twice at the same time; remove `hedge`, or write `idempotent` if that is safe",
         );
     }
-    let Some(hedge) = &options.hedge_option else { return };
-    if options.blocking.is_some() {
+    let Some(hedge) = given.written(RetryableOption::Hedge) else { return };
+    if given.written(RetryableOption::Blocking).is_some() {
         diagnostics.error(
             hedge,
             "a hedge runs beside the first attempt, and a function that blocks can only run one at a time; remove `hedge`, or \
@@ -393,7 +387,7 @@ fn check_hedge(options: &Options, signature: &Signature, arguments: &[Argument],
         );
     }
     // `idempotent` without a readable value was reported already.
-    if not_twice.is_none() && options.lacks(RetryableOption::Idempotent) {
+    if not_twice.is_none() && given.lacks(RetryableOption::Idempotent) {
         diagnostics.error(
             hedge,
             "`hedge` can execute the function twice at the same time; add `idempotent` if that is safe, or remove `hedge`",

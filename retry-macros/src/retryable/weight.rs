@@ -15,11 +15,6 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
-    /// Replaces the expressions.
-    pub(super) fn map(self, mut replaced: impl FnMut(Expr) -> Expr) -> Self {
-        Self { weight: self.weight.map(&mut replaced), used: self.used.map(replaced) }
-    }
-
     /// Returns the code that computes the weight of the operation before it begins, and the code that tells it after that.
     pub(super) fn weigh(
         &self,
