@@ -52,8 +52,9 @@ impl Input {
             Kind::Struct(case) => std::slice::from_ref(case),
         };
         let of_cases = cases.iter().filter_map(|case| case.options.with.as_ref());
-        let of_fields = cases.iter().flat_map(|case| &case.fields).filter_map(|field| field.with.as_ref());
-        of_cases.chain(of_fields).map(|(_, function)| function.clone()).collect()
+        let fields = cases.iter().flat_map(|case| &case.fields);
+        let of_fields = fields.filter_map(|field| field.with.as_ref()).map(|(_, function)| function);
+        of_cases.chain(of_fields).cloned().collect()
     }
 }
 
@@ -83,28 +84,32 @@ pub(super) struct Case {
     pub(super) fields: Vec<Field>,
 }
 
-/// The options of a variant, a struct or an enum: the answers that they give, and each option as it is written.
+/// The options of a variant, a struct or an enum.
 #[derive(Default)]
 pub(super) struct CaseOptions {
+    /// The options as they are written.
+    pub(super) written: Vec<(CaseOption, Written)>,
+    /// The answers that they give as constants.
     pub(super) answers: Answers,
-    pub(super) throttling: Option<Written>,
-    pub(super) timeout: Option<Written>,
-    pub(super) conflict: Option<Written>,
-    pub(super) safe: Option<Written>,
-    pub(super) never: Option<Written>,
-    pub(super) fault: Option<Written>,
-    pub(super) retry_after: Option<Written>,
-    pub(super) http_status: Option<Written>,
-    pub(super) with: Option<(Written, ExprPath)>,
-    pub(super) transparent: Option<Written>,
-    pub(super) exhaustive: Option<Written>,
+    /// The function under `with`.
+    pub(super) with: Option<ExprPath>,
     pub(super) crate_path: Option<Path>,
 }
 
 impl CaseOptions {
+    /// Returns an option as it is written.
+    pub(super) fn option(&self, option: CaseOption) -> Option<&Written> {
+        self.written.iter().find(|(written, _)| *written == option).map(|(_, written)| written)
+    }
+
+    /// Returns the option that says that there is no retry, or otherwise `safe`.
+    pub(super) fn never_or_safe(&self) -> Option<&Written> {
+        self.option(CaseOption::Never).or_else(|| self.option(CaseOption::Safe))
+    }
+
     /// Returns whether no option says what the error means.
     fn is_silent(&self) -> bool {
-        self.answers == Answers::default() && self.with.is_none() && self.transparent.is_none()
+        self.written.iter().all(|(option, _)| *option == CaseOption::Crate)
     }
 }
 
@@ -235,61 +240,42 @@ fn read_options<'a, O: Copy>(
 }
 
 fn read_case(attrs: &[Attribute], table: &OptionTable<CaseOption>, diagnostics: &mut Diagnostics) -> CaseOptions {
-    let mut case = CaseOptions::default();
-    for (name, option) in read_options(attrs, table, diagnostics) {
+    let written = read_options(attrs, table, diagnostics);
+    let (mut answers, mut with, mut crate_path) = (Answers::default(), None, None);
+    for (name, option) in &written {
         match name {
             CaseOption::Throttling => {
                 option.flag(diagnostics);
-                case.answers.throttling = true;
-                case.throttling = Some(option);
+                answers.throttling = true;
             }
             CaseOption::Timeout => {
                 option.flag(diagnostics);
-                case.answers.timeout = true;
-                case.timeout = Some(option);
+                answers.timeout = true;
             }
             CaseOption::Conflict => {
                 option.flag(diagnostics);
-                case.answers.conflict = true;
-                case.conflict = Some(option);
+                answers.conflict = true;
             }
             CaseOption::Safe => {
                 let words = [("yes", Safety::Yes), ("no", Safety::No), ("maybe", Safety::Maybe)];
-                case.answers.safety =
-                    if option.is_bare() { Some(Safety::Yes) } else { option.word(&words, diagnostics) };
-                case.safe = Some(option);
+                answers.safety = if option.is_bare() { Some(Safety::Yes) } else { option.word(&words, diagnostics) };
             }
             CaseOption::Never => {
                 option.flag(diagnostics);
-                case.answers.safety = Some(Safety::No);
-                case.never = Some(option);
+                answers.safety = Some(Safety::No);
             }
             CaseOption::Fault => {
                 let words = [("client", Fault::Client), ("server", Fault::Server), ("other", Fault::Other)];
-                case.answers.fault = option.word(&words, diagnostics);
-                case.fault = Some(option);
+                answers.fault = option.word(&words, diagnostics);
             }
-            CaseOption::RetryAfter => {
-                case.answers.retry_after = option.duration(diagnostics);
-                case.retry_after = Some(option);
-            }
-            CaseOption::HttpStatus => {
-                case.answers.http_status = read_status(&option, diagnostics);
-                case.http_status = Some(option);
-            }
-            CaseOption::With => case.with = option.function(diagnostics).map(|path| (option, path)),
-            CaseOption::Transparent => {
-                option.flag(diagnostics);
-                case.transparent = Some(option);
-            }
-            CaseOption::Exhaustive => {
-                option.flag(diagnostics);
-                case.exhaustive = Some(option);
-            }
-            CaseOption::Crate => case.crate_path = option.path(diagnostics),
+            CaseOption::RetryAfter => answers.retry_after = option.duration(diagnostics),
+            CaseOption::HttpStatus => answers.http_status = read_status(option, diagnostics),
+            CaseOption::With => with = option.function(diagnostics),
+            CaseOption::Transparent | CaseOption::Exhaustive => option.flag(diagnostics),
+            CaseOption::Crate => crate_path = option.path(diagnostics),
         }
     }
-    case
+    CaseOptions { written, answers, with, crate_path }
 }
 
 fn read_fields(fields: ast::Fields<FieldReceiver>, diagnostics: &mut Diagnostics) -> Vec<Field> {

@@ -3,7 +3,7 @@
 use crate::option_table::OptionTable;
 
 /// An option of an enum, a struct or a variant.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum CaseOption {
     Throttling,
     Timeout,

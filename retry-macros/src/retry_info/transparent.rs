@@ -1,39 +1,16 @@
 //! Checks `transparent`: finds its field, and reports options that can't be combined with it.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::Written;
-use crate::retry_info::attr::{self, Case, CaseOptions};
+use crate::retry_info::attr::{self, Case};
 use crate::retry_info::marks::{Marks, only};
+use crate::retry_info::tables::CaseOption;
 
 /// Reports other options beside `transparent`: they would override the field, or the field would override them.
 pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
-    let CaseOptions {
-        answers: _,
-        throttling,
-        timeout,
-        conflict,
-        safe,
-        never,
-        fault,
-        retry_after,
-        http_status,
-        with,
-        transparent: _,
-        exhaustive: _,
-        crate_path: _,
-    } = &case.options;
     let instead = "remove it, or mark the field `#[retry(source)]` instead, which only fills in what is not given here";
-    let on_case: [Option<&Written>; 9] = [
-        throttling.as_ref(),
-        timeout.as_ref(),
-        conflict.as_ref(),
-        safe.as_ref(),
-        never.as_ref(),
-        fault.as_ref(),
-        retry_after.as_ref(),
-        http_status.as_ref(),
-        with.as_ref().map(|(option, _)| option),
-    ];
+    let gives_answers =
+        |option: &CaseOption| !matches!(option, CaseOption::Transparent | CaseOption::Exhaustive | CaseOption::Crate);
+    let on_case = case.options.written.iter().filter(|(option, _)| gives_answers(option)).map(|(_, written)| written);
     let on_fields = case.fields.iter().flat_map(|field| {
         let attr::Field { ident: _, ty: _, retry_after, http_status, error_code, safe, with, source, transparent: _ } =
             field;
@@ -47,7 +24,7 @@ pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         let others = others.into_iter().flatten().map(|option| (option, instead));
         others.chain(source.as_ref().map(|option| (option, "remove one of the two")))
     });
-    for (option, mend) in on_case.into_iter().flatten().map(|option| (option, instead)).chain(on_fields) {
+    for (option, mend) in on_case.map(|option| (option, instead)).chain(on_fields) {
         let name = &option.name;
         diagnostics.error(option, format!("`transparent` takes all answers from the field, also `{name}`; {mend}"));
     }
@@ -75,8 +52,10 @@ pub(super) fn transparent_field<'a>(
         } else {
             "mark one of them: `#[retry(transparent)]`"
         };
-        diagnostics
-            .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));
+        diagnostics.error(
+            case.options.option(CaseOption::Transparent),
+            format!("`{}` {what} to take the answers from; {mend}", case.ident),
+        );
     }
     found
 }

@@ -2,11 +2,12 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
-use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
+use crate::retry_info::attr::{Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
 use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, Warning, With};
 use crate::retry_info::precedence::Last;
+use crate::retry_info::tables::CaseOption;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
 use proc_macro2::Ident;
 use quote::quote;
@@ -18,7 +19,7 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
         Kind::Enum { defaults, is_read, variants } => {
-            (enum_answers(defaults, &variants, is_read, diagnostics), variants)
+            (enum_answers(&defaults, &variants, is_read, diagnostics), variants)
         }
         Kind::Struct(case) => {
             cut_attempt_without_label(&case, diagnostics);
@@ -37,24 +38,10 @@ pub(super) fn default_crate() -> Path {
 }
 
 /// Checks the options on the enum.
-fn enum_answers(defaults: CaseOptions, variants: &[Case], is_read: bool, diagnostics: &mut Diagnostics) -> Answers {
-    let CaseOptions {
-        answers,
-        throttling: _,
-        timeout: _,
-        conflict: _,
-        safe,
-        never,
-        fault: _,
-        retry_after: _,
-        http_status: _,
-        with: _,
-        transparent: _,
-        exhaustive: each_variant,
-        crate_path: _,
-    } = defaults;
-    contradictions(safe.as_ref(), never.as_ref(), diagnostics);
-    if each_variant.is_some() {
+fn enum_answers(defaults: &CaseOptions, variants: &[Case], is_read: bool, diagnostics: &mut Diagnostics) -> Answers {
+    let answers = defaults.answers;
+    contradictions(defaults, diagnostics);
+    if defaults.option(CaseOption::Exhaustive).is_some() {
         exhaustive(variants, diagnostics);
     } else if is_read && answers == Answers::default() {
         for variant in variants {
@@ -129,9 +116,9 @@ fn cut_attempt_without_label(case: &Case, diagnostics: &mut Diagnostics) {
 
 fn check(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagnostics) -> Option<model::Case> {
     let found = diagnostics.count();
-    contradictions(case.options.safe.as_ref(), case.options.never.as_ref(), diagnostics);
+    contradictions(&case.options, diagnostics);
     let marks = Marks::of(&case.fields);
-    let says = if case.options.transparent.is_some() || !marks.transparent.is_empty() {
+    let says = if case.options.option(CaseOption::Transparent).is_some() || !marks.transparent.is_empty() {
         beside_transparent(&case, diagnostics);
         let (index, field) = transparent_field(&case, &marks, diagnostics)?;
         if bounds::optional(&field.ty).is_some() {
@@ -155,8 +142,7 @@ fn check(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagno
 
 /// Reports `never` beside a `safe` field, which it would override.
 fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagnostics) {
-    let CaseOptions { answers, safe, never, .. } = &case.options;
-    let word = never.as_ref().or(safe.as_ref()).filter(|_| answers.safety == Some(Safety::No));
+    let word = case.options.never_or_safe().filter(|_| case.options.answers.safety == Some(Safety::No));
     if let (Some(word), Some(field)) = (word, marks.safe.first()) {
         let word = quote!(#word);
         diagnostics
@@ -166,14 +152,13 @@ fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagn
 
 /// Reports `retry_after` on an error that is never retried.
 fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: &mut Diagnostics) {
-    let CaseOptions { safe, never, retry_after, .. } = &case.options;
     let is_never_retried = {
         let safety = says.safety();
         safety.asked.is_empty() && matches!(safety.last, Last::Word(Safety::No))
     };
-    let wait = retry_after.as_ref().or(marks.retry_after.first().map(|(mark, _)| mark.option));
+    let wait = case.options.option(CaseOption::RetryAfter).or(marks.retry_after.first().map(|(mark, _)| mark.option));
     if let Some(wait) = wait.filter(|_| is_never_retried) {
-        let message = match never.as_ref().or(safe.as_ref()) {
+        let message = match case.options.never_or_safe() {
             Some(word) => {
                 format!("an error that is never retried needs no wait; remove `retry_after`, or `{}`", word.name)
             }
@@ -187,40 +172,25 @@ fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: 
     }
 }
 
-fn contradictions(safe: Option<&Written>, never: Option<&Written>, diagnostics: &mut Diagnostics) {
-    if let (Some(_), Some(never)) = (safe, never) {
+fn contradictions(options: &CaseOptions, diagnostics: &mut Diagnostics) {
+    if let (Some(_), Some(never)) = (options.option(CaseOption::Safe), options.option(CaseOption::Never)) {
         diagnostics.error(never, "`never` contradicts `safe`; keep one of the two");
     }
 }
 
 fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut Diagnostics) -> Options {
-    let CaseOptions {
-        answers,
-        throttling: _,
-        timeout: _,
-        conflict: _,
-        safe: _,
-        never: _,
-        fault: _,
-        retry_after: _,
-        http_status,
-        with: on_case,
-        transparent: _,
-        exhaustive: _,
-        crate_path: _,
-    } = &case.options;
     let Marks { retry_after, http_status: status, error_code, safe, with: on_fields, source, transparent: _ } = marks;
     let status = only(status, "keep the one that holds the status", diagnostics);
-    if let (Some(mark), Some(_)) = (status, http_status) {
+    if let (Some(mark), Some(_)) = (status, case.options.option(CaseOption::HttpStatus)) {
         let what = if case.variant.is_some() { "variant" } else { "struct" };
         let message = format!("`http_status` is given on the {what} and on its field; keep one of the two");
         diagnostics.error(mark.option, message);
     }
     let hint = hint_field(retry_after, diagnostics);
-    let with = with(&case.fields, on_case.as_ref(), on_fields, diagnostics);
+    let with = with(case, on_fields, diagnostics);
     let mut field = |marks: &[Mark<'_>], mend: &str| only(marks, mend, diagnostics).map(|mark| mark.model());
     Options {
-        answers: *answers,
+        answers: case.options.answers,
         hint,
         with,
         safe: field(safe, "keep the one that holds the answer"),
@@ -233,13 +203,9 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
 }
 
 /// Returns the function under `with`, on the variant or on one of its fields.
-fn with(
-    fields: &[attr::Field],
-    on_case: Option<&(Written, ExprPath)>,
-    on_fields: &[(Mark<'_>, &ExprPath)],
-    diagnostics: &mut Diagnostics,
-) -> Option<With> {
-    let all_fields = || fields.iter().enumerate().map(|(index, field)| model_field(index, field)).collect();
+fn with(case: &Case, on_fields: &[(Mark<'_>, &ExprPath)], diagnostics: &mut Diagnostics) -> Option<With> {
+    let all_fields = || case.fields.iter().enumerate().map(|(index, field)| model_field(index, field)).collect();
+    let on_case = case.options.option(CaseOption::With).zip(case.options.with.as_ref());
     let on_case = on_case.into_iter().map(|(option, path)| (option, path, all_fields()));
     let on_fields = on_fields.iter().map(|(mark, path)| (mark.option, *path, vec![mark.model()]));
     let mut all = on_case.chain(on_fields);
