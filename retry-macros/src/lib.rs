@@ -20,6 +20,7 @@
 mod diagnostics;
 mod option_table;
 mod options;
+mod other;
 mod retry_info;
 mod retryable;
 #[cfg(test)]

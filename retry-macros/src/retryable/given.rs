@@ -1,7 +1,8 @@
 //! Which options are given, as they are written.
 
 use crate::option_table::is_false;
-use crate::options::{Other, ReadOptions, Written};
+use crate::options::{ReadOptions, Written};
+use crate::other::Other;
 use crate::retryable::attr::{NOT_TWICE, RetryableOption};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
