@@ -66,6 +66,7 @@ fn a_missing_source_is_the_same_as_no_source() {
                 Case(#[retry(source)] Option<Failed>),
             }
 
+            #[allow(deprecated, reason = "one pair has no label")]
             #[derive(RetryInfo)]
             #[retry(crate = ::retry_core)]
             $(#[$of_enum])?
