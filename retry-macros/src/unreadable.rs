@@ -6,13 +6,12 @@ use crate::tokens::source;
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
-/// Reports what is wrong with a list: each `name: value` and `!name`, or otherwise a value without a name, or otherwise the
+/// Reports what is wrong with a list: each `name: value`, `name value` and `!name`, or otherwise a value without a name, or otherwise the
 /// error of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
-    // Other names before a colon are those of a closure's arguments.
-    let colons: Vec<_> = parts.iter().filter_map(colon).filter(|(name, _)| table.knows(&name.to_string())).collect();
-    for (name, value) in &colons {
+    let values: Vec<_> = parts.iter().filter_map(|part| without_equals(part, table)).collect();
+    for (name, value) in &values {
         let value = source(value);
         diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
     }
@@ -21,7 +20,7 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
     for (part, advice) in &negations {
         diagnostics.error(part, format!("an option is not negated by `!`; {advice}"));
     }
-    if !colons.is_empty() || !negations.is_empty() {
+    if !values.is_empty() || !negations.is_empty() {
         return;
     }
     let main = table.main.filter(|main| !parts.iter().filter_map(name).any(|name| name == main));
@@ -64,17 +63,19 @@ fn parts(list: TokenStream) -> Vec<TokenStream> {
     parts
 }
 
-/// Returns the name and the value of `name: value`.
-fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
+/// Returns the name and the value of `name: value`, or of `name value` if this is not a missing comma.
+fn without_equals<O>(part: &TokenStream, table: &OptionTable<O>) -> Option<(Ident, TokenStream)> {
     let mut tokens = part.clone().into_iter();
-    match (tokens.next(), tokens.next()) {
-        (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(colon)))
-            if colon.as_char() == ':' && colon.spacing() == Spacing::Alone =>
-        {
-            Some((name, tokens.collect()))
-        }
-        _ => None,
-    }
+    let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
+    let (next, rest) = (tokens.next()?, tokens.collect::<TokenStream>());
+    let value = match next {
+        TokenTree::Punct(colon) if colon.as_char() == ':' && colon.spacing() == Spacing::Alone => rest,
+        TokenTree::Ident(word) if rest.is_empty() && !table.knows(&word.to_string()) => TokenTree::from(word).into(),
+        TokenTree::Literal(_) if rest.is_empty() => next.into(),
+        _ => return None,
+    };
+    // Other names are those of a closure's arguments.
+    table.knows(&name.to_string()).then_some((name, value))
 }
 
 /// Returns the name of `!name`.

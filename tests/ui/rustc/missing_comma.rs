@@ -16,6 +16,10 @@ fn put() -> Result<(), Failed> {
     Ok(())
 }
 
+#[derive(RetryInfo)]
+#[retry(throttling never)]
+struct Busy;
+
 #[retryable(strategy = STORE blocking)]
 fn list() -> Result<(), Failed> {
     Ok(())

@@ -9,10 +9,17 @@ static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 enum Failure {
     #[retry(throttling, fault: "client")]
     A,
+    #[retry(retry_after "3s")]
+    B,
 }
 
 #[retryable(strategy: STORE, max_time: "30s")]
 async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy STORE, max_attempts 3)]
+async fn put() -> Result<(), Failed> {
     Ok(())
 }
 
