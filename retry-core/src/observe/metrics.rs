@@ -42,18 +42,19 @@
 //! - `result`: `won` or `lost` for a [hedge](crate#features) that was sent, otherwise the reason why there was none, a name from
 //!   [`NoHedge::as_str`](crate::observe::NoHedge::as_str).
 //!
-//! The number of values is bounded, except for the names of scopes: each key that was ever used stays in memory and in the
-//! recorder, even after its scope was evicted. So use
-//! [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only if the number of keys is bounded.
+//! The number of values is bounded, except for the names of scopes: each key that was ever used stays in the recorder, even after its
+//! scope was evicted. So use [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only if the number of keys is
+//! bounded, or if the recorder removes metrics that are idle.
 //!
 //! An operation that is dropped before its end has no outcome. It appears only in `retry_attempts_total`,
 //! `retry_failed_attempts_total` and `retry_retries_total`.
 //!
 //! # Costs
 //!
-//! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
-//! allocates nothing. For names beyond the first 64, and for the same texts at other addresses, it takes a read lock, which is
-//! held for a look-up.
+//! At its first event of an operation, a thread registers the handles with the recorder. It keeps them for a second, in which an event
+//! allocates nothing and takes no lock, and then registers them again. So metrics that a recorder has removed because they were idle,
+//! as with `idle_timeout` of `metrics-exporter-prometheus`, are published again. Names beyond the first 64, and the same texts at other
+//! addresses, are looked up in a map.
 
 mod handles;
 
@@ -61,10 +62,10 @@ use super::{Event, EventKind, GlobalObserver, GlobalObserverIsSet, Observer, nam
 use crate::quota::QuotaMode;
 use crate::strategy::{RetryStrategy, StrategyName};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
-use handles::{Counters, Handles, Names};
+use handles::{Counters, Names};
 use std::fmt;
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
 ///
@@ -103,36 +104,58 @@ pub fn install() -> Result<(), GlobalObserverIsSet> {
 /// # Ok::<(), retry_core::observe::GlobalObserverIsSet>(())
 /// ```
 pub struct MetricsObserver {
-    is_described: OnceLock<()>,
-    series: Handles<Series>,
+    /// The number by which threads find the handles of this observer; 0 before its first event.
+    number: AtomicUsize,
 }
 
 impl MetricsObserver {
-    /// Creates an observer. It registers metrics with the recorder that is installed at the first event of an operation,
-    /// and keeps using that recorder.
+    /// Creates an observer. A thread registers the metrics with the recorder that is installed at its first event of an operation, and at
+    /// its first one in each second.
     pub const fn new() -> Self {
-        Self { is_described: OnceLock::new(), series: Handles::new() }
+        Self { number: AtomicUsize::new(0) }
     }
 
     /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built.
-    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<&StrategyName>) {
-        self.with_series(operation, strategy, |series| series.attempts.increment(1));
+    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<&StrategyName>, now: Instant) {
+        self.with_series((operation, strategy), now, |series| series.attempts.increment(1));
     }
 
     /// Counts a success, as the event [`EventKind::Succeeded`] does, which need not be built.
-    pub(crate) fn succeeded(&self, operation: &'static str, strategy: Option<&StrategyName>, success: &End) {
-        self.with_series(operation, strategy, |series| series.succeeded(success));
+    pub(crate) fn succeeded(
+        &self,
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        success: &End,
+        now: Instant,
+    ) {
+        self.with_series((operation, strategy), now, |series| series.succeeded(success));
     }
 
     #[inline]
-    fn with_series(&self, operation: &'static str, strategy: Option<&StrategyName>, using: impl FnOnce(&Series)) {
-        let register = |(operation, strategy): &Names| {
-            if self.is_described.set(()).is_ok() {
-                describe_all();
-            }
-            Series::new(operation, strategy.as_ref())
+    fn with_series(&self, names: (&'static str, Option<&StrategyName>), now: Instant, using: impl FnOnce(&mut Series)) {
+        let number = match self.number.load(Ordering::Relaxed) {
+            0 => self.begin(),
+            number => number,
         };
-        self.series.with(operation, strategy, register, using);
+        let register = |(operation, strategy): &Names| Series::new(operation, strategy.as_ref());
+        handles::with(number, names, now, register, using);
+    }
+
+    /// Describes the metrics, and returns the number of this observer from now on.
+    #[cold]
+    fn begin(&self) -> usize {
+        static LATEST: AtomicUsize = AtomicUsize::new(0);
+
+        // The number guards nothing else, so no ordering is needed.
+        let number = LATEST.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.number.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                describe_all();
+                number
+            }
+            // Another thread was faster.
+            Err(number) => number,
+        }
     }
 }
 
@@ -152,7 +175,7 @@ impl fmt::Debug for MetricsObserver {
 #[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
-        self.with_series(event.operation, event.strategy.as_ref(), |series| series.observe(event));
+        self.with_series((event.operation, event.strategy.as_ref()), Instant::now(), |series| series.observe(event));
     }
 }
 
@@ -284,7 +307,7 @@ struct Series {
     limiter_wait: Histogram,
     service_wait: Histogram,
     /// The operations that succeeded.
-    succeeded: OnceLock<Counter>,
+    succeeded: Option<Counter>,
     /// By reason.
     failed_operations: Counters,
     /// By the class of the failure.
@@ -295,11 +318,11 @@ struct Series {
     hedges: Counters,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
-    quota_level: OnceLock<Gauge>,
-    quota_capacity: OnceLock<Gauge>,
-    quota_mode: OnceLock<Gauge>,
-    send_rate: OnceLock<Gauge>,
-    waiting: OnceLock<Gauge>,
+    quota_level: Option<Gauge>,
+    quota_capacity: Option<Gauge>,
+    quota_mode: Option<Gauge>,
+    send_rate: Option<Gauge>,
+    waiting: Option<Gauge>,
 }
 
 impl Series {
@@ -314,22 +337,22 @@ impl Series {
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
             service_wait: SERVICE_WAIT.histogram(labels.clone()),
-            succeeded: OnceLock::new(),
+            succeeded: None,
             failed_operations: Counters::default(),
             failed_attempts: Counters::default(),
             retries: Counters::default(),
             hedges: Counters::default(),
-            quota_level: OnceLock::new(),
-            quota_capacity: OnceLock::new(),
-            quota_mode: OnceLock::new(),
-            send_rate: OnceLock::new(),
-            waiting: OnceLock::new(),
+            quota_level: None,
+            quota_capacity: None,
+            quota_mode: None,
+            send_rate: None,
+            waiting: None,
             labels,
             strategy,
         }
     }
 
-    fn observe(&self, event: &Event) {
+    fn observe(&mut self, event: &Event) {
         // Few kinds of events do not need the handles.
         match event.kind {
             EventKind::AttemptStarted => self.attempts.increment(1),
@@ -345,11 +368,17 @@ impl Series {
             }
             EventKind::Released { waited, waiting } => {
                 self.service_wait.record(waited);
-                self.set_waiting(waiting);
+                self.set_other_levels(&Levels {
+                    waiting,
+                    quota: None,
+                    quota_capacity: None,
+                    quota_mode: None,
+                    send_rate: None,
+                });
             }
             EventKind::Stopped { reason, waiting, quota, quota_capacity, quota_mode, send_rate, .. } => {
                 let outcome = reason.as_str();
-                self.failed_operations.increment(outcome, || self.operations(outcome));
+                self.failed_operations.increment(outcome, || counter_of(&self.labels, &OPERATIONS, "outcome", outcome));
                 let levels = Levels { waiting, quota, quota_capacity, quota_mode, send_rate };
                 self.end(&End { attempts: event.attempt, elapsed: event.elapsed, levels });
             }
@@ -367,46 +396,27 @@ impl Series {
         }
     }
 
-    /// Returns the counter of this metric whose label `name` has this value.
-    fn by(&self, metric: &Metric, name: &'static str, value: &'static str) -> Counter {
-        metric.counter([&*self.labels, &[Label::new(name, value)]].concat())
+    fn attempt_failed(&mut self, error_type: &'static str) {
+        let counter = || counter_of(&self.labels, &FAILED_ATTEMPTS, "error_type", error_type);
+        self.failed_attempts.increment(error_type, counter);
     }
 
-    fn attempt_failed(&self, error_type: &'static str) {
-        self.failed_attempts.increment(error_type, || self.by(&FAILED_ATTEMPTS, "error_type", error_type));
+    fn retried(&mut self, error_type: &'static str) {
+        self.retries.increment(error_type, || counter_of(&self.labels, &RETRIES, "error_type", error_type));
     }
 
-    fn retried(&self, error_type: &'static str) {
-        self.retries.increment(error_type, || self.by(&RETRIES, "error_type", error_type));
-    }
-
-    fn hedged(&self, result: &'static str) {
-        self.hedges.increment(result, || self.by(&HEDGES, "result", result));
-    }
-
-    fn operations(&self, outcome: &'static str) -> Counter {
-        self.by(&OPERATIONS, "outcome", outcome)
+    fn hedged(&mut self, result: &'static str) {
+        self.hedges.increment(result, || counter_of(&self.labels, &HEDGES, "result", result));
     }
 
     #[inline]
-    fn succeeded(&self, success: &End) {
-        match self.succeeded.get() {
-            Some(counter) => counter.increment(1),
-            None => self.count_first_success(),
-        }
+    fn succeeded(&mut self, success: &End) {
+        self.succeeded.get_or_insert_with(|| counter_of(&self.labels, &OPERATIONS, "outcome", "ok")).increment(1);
         self.end(success);
     }
 
-    /// Registers the counter of successes, and counts one.
-    #[cold]
-    fn count_first_success(&self) {
-        // The recorder is called outside of the initialization, which other threads would wait for.
-        let counter = self.operations("ok");
-        self.succeeded.get_or_init(|| counter).increment(1);
-    }
-
     #[inline]
-    fn end(&self, end: &End) {
+    fn end(&mut self, end: &End) {
         self.operation_attempts.record(end.attempts);
         self.duration.record(end.elapsed);
         self.set_levels(&end.levels);
@@ -414,44 +424,35 @@ impl Series {
 
     /// Sets the gauges of the strategy, if the strategy has a name.
     #[inline]
-    fn set_levels(&self, levels: &Levels) {
+    fn set_levels(&mut self, levels: &Levels) {
         let Some(strategy) = &self.strategy else { return };
-        set(strategy, &self.quota_level, &QUOTA_LEVEL, levels.quota.map(f64::from));
-        set(strategy, &self.quota_capacity, &QUOTA_CAPACITY, levels.quota_capacity.map(f64::from));
+        set(strategy, &mut self.quota_level, &QUOTA_LEVEL, levels.quota.map(f64::from));
+        set(strategy, &mut self.quota_capacity, &QUOTA_CAPACITY, levels.quota_capacity.map(f64::from));
         if levels.waiting.is_some() || levels.quota_mode.is_some() || levels.send_rate.is_some() {
-            self.set_other_levels(strategy, levels);
+            self.set_other_levels(levels);
         }
     }
 
     /// Sets the gauges that a strategy with a token bucket does not have.
     #[inline(never)]
-    fn set_other_levels(&self, strategy: &Label, &Levels { waiting, quota_mode, send_rate, .. }: &Levels) {
-        set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
-        set(strategy, &self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
-        set(strategy, &self.send_rate, &SEND_RATE, send_rate);
+    fn set_other_levels(&mut self, &Levels { waiting, quota_mode, send_rate, .. }: &Levels) {
+        let Some(strategy) = &self.strategy else { return };
+        set(strategy, &mut self.waiting, &WAITING, waiting.map(f64::from));
+        set(strategy, &mut self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
+        set(strategy, &mut self.send_rate, &SEND_RATE, send_rate);
     }
+}
 
-    fn set_waiting(&self, waiting: Option<u32>) {
-        if let Some(strategy) = &self.strategy {
-            set(strategy, &self.waiting, &WAITING, waiting.map(f64::from));
-        }
-    }
+/// Returns the counter of this metric with these labels, and with this value of the label `name`.
+#[cold]
+fn counter_of(labels: &[Label], metric: &Metric, name: &'static str, value: &'static str) -> Counter {
+    metric.counter([labels, &[Label::new(name, value)]].concat())
 }
 
 /// Sets a gauge of a strategy, if there is a value.
 #[inline]
-fn set(strategy: &Label, place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>) {
-    let Some(value) = value else { return };
-    match place.get() {
-        Some(gauge) => gauge.set(value),
-        None => set_first(strategy, place, metric, value),
+fn set(strategy: &Label, gauge: &mut Option<Gauge>, metric: &Metric, value: Option<f64>) {
+    if let Some(value) = value {
+        gauge.get_or_insert_with(|| metric.gauge(vec![strategy.clone()])).set(value);
     }
-}
-
-/// Registers a gauge of a strategy, and sets it.
-#[cold]
-fn set_first(strategy: &Label, place: &OnceLock<Gauge>, metric: &Metric, value: f64) {
-    // The recorder is called outside of the initialization, which other threads would wait for.
-    let gauge = metric.gauge(vec![strategy.clone()]);
-    place.get_or_init(|| gauge).set(value);
 }

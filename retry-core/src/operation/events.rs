@@ -52,8 +52,9 @@ impl<K: RetryToken, L: RunningLimits, N> State<K, L, N> {
         let strategy = call.strategy;
         #[cfg(feature = "metrics")]
         if let Some((metrics, started)) = Call::<S, T, O>::only_metrics(observed, level) {
-            let success = End { attempts, elapsed: started.elapsed(&call.timer()), levels: Levels::of(strategy) };
-            return metrics.succeeded(call.name.get(), strategy.name().as_ref(), &success);
+            let now = call.timer().reading();
+            let success = End { attempts, elapsed: started.until(now), levels: Levels::of(strategy) };
+            return metrics.succeeded(call.name.get(), strategy.name().as_ref(), &success, now.instant());
         }
         call.tell(observed, level, attempts, &move || succeeded(strategy, recorded));
     }

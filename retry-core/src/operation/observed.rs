@@ -79,7 +79,7 @@ mod enabled {
         pub(in crate::operation) fn tell(&self, event: &mut Event, clock: &impl Clock) {
             if let (Some(observer), Some(started)) = (global_observer(), self.0) {
                 if observer.needs_time(&event.kind) {
-                    event.elapsed = started.elapsed(clock);
+                    event.elapsed = started.until(clock.reading());
                 }
                 observer.observe(event);
             }

@@ -14,6 +14,8 @@ use crate::time::Clock;
 #[cfg(feature = "metrics")]
 use crate::time::KeptReading;
 use std::time::Duration;
+#[cfg(feature = "metrics")]
+use std::time::Instant;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the start of an attempt needs no event: there are no observers, and no subscriber wants it.
@@ -53,8 +55,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) {
         let call = Call::of(named, around);
         #[cfg(feature = "metrics")]
-        if let Some((metrics, _)) = Self::only_metrics(observed, Level::Trace) {
-            return metrics.attempt_started(call.name.get(), call.strategy.name().as_ref());
+        if let Some((metrics, started)) = Self::only_metrics(observed, Level::Trace) {
+            let now = if has_just_begun { started.instant() } else { Instant::now() };
+            return metrics.attempt_started(call.name.get(), call.strategy.name().as_ref(), now);
         }
         if !has_just_begun {
             return call.tell(observed, Level::Trace, attempt(), &move || EventKind::AttemptStarted);

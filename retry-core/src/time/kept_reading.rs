@@ -1,6 +1,6 @@
 //! A reading of a clock that is kept until a later one.
 
-use super::{Clock, Reading, Timestamp};
+use super::{Reading, Timestamp};
 use std::time::{Duration, Instant};
 
 /// A reading that an operation keeps until its end, in as many bytes as an [`Instant`].
@@ -23,17 +23,24 @@ impl KeptReading {
         }
     }
 
-    /// Returns the time that has passed by the clock of this reading, or zero if the clock was set back.
+    /// Returns this reading as an instant, or the present one if the clock has no instants.
+    #[cfg(feature = "metrics")]
     #[inline]
-    pub(crate) fn elapsed(self, clock: &impl Clock) -> Duration {
-        match (self, clock.reading()) {
+    pub(crate) fn instant(self) -> Instant {
+        if let Self::Instant(instant) = self { instant } else { Instant::now() }
+    }
+
+    /// Returns the time until a later reading of the same clock, or zero if the clock was set back.
+    #[inline]
+    pub(crate) fn until(self, now: Reading) -> Duration {
+        match (self, now) {
             (Self::Instant(instant), Reading::Instant(now)) => now.saturating_duration_since(instant),
-            (_, now) => self.until(now.timestamp()),
+            (_, now) => self.until_timestamp(now.timestamp()),
         }
     }
 
     #[cold]
-    fn until(self, now: Timestamp) -> Duration {
+    fn until_timestamp(self, now: Timestamp) -> Duration {
         let started = match self {
             Self::Instant(instant) => wrapping_nanos(Timestamp::from(instant)),
             Self::At(nanos) => nanos,
@@ -51,22 +58,8 @@ const fn wrapping_nanos(timestamp: Timestamp) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Clock, Timestamp};
-    use super::{KeptReading, Reading};
+    use super::{KeptReading, Reading, Timestamp};
     use std::time::{Duration, Instant};
-
-    /// A clock whose readings have the form of this one.
-    struct Form(Reading);
-
-    impl Clock for Form {
-        fn now(&self) -> Timestamp {
-            self.0.timestamp()
-        }
-
-        fn reading(&self) -> Reading {
-            self.0
-        }
-    }
 
     #[test]
     fn a_kept_reading_is_as_small_as_an_instant_and_as_far_from_a_later_reading() {
@@ -76,16 +69,16 @@ mod tests {
         for earlier in forms(first) {
             for later in forms(second) {
                 assert_eq!(
-                    KeptReading::new(earlier).elapsed(&Form(later)),
+                    KeptReading::new(earlier).until(later),
                     second.duration_since(first),
                     "{earlier:?} {later:?}"
                 );
-                assert_eq!(KeptReading::new(later).elapsed(&Form(earlier)), Duration::ZERO, "{earlier:?} {later:?}");
+                assert_eq!(KeptReading::new(later).until(earlier), Duration::ZERO, "{earlier:?} {later:?}");
             }
         }
         // The nanoseconds of the later one have wrapped.
         let (century, ages) = (Duration::from_secs(3_000_000_000), Duration::from_secs(18_000_000_000));
         let (earlier, later) = (Timestamp::from_origin(ages), Timestamp::from_origin(ages + century));
-        assert_eq!(KeptReading::new(Reading::At(earlier)).elapsed(&Form(Reading::At(later))), century);
+        assert_eq!(KeptReading::new(Reading::At(earlier)).until(Reading::At(later)), century);
     }
 }

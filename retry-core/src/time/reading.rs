@@ -26,6 +26,13 @@ impl Reading {
         }
     }
 
+    /// Returns this reading as an instant, or the present one if the clock has no instants.
+    #[cfg(feature = "metrics")]
+    #[inline]
+    pub(crate) fn instant(self) -> Instant {
+        if let Self::Instant(instant) = self { instant } else { Instant::now() }
+    }
+
     /// Returns the duration from an earlier reading to this one, or zero if `earlier` is in fact later.
     #[inline]
     pub(crate) fn saturating_since(self, earlier: Self) -> Duration {

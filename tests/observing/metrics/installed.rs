@@ -8,6 +8,7 @@ use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::{
     Event, Jitter, Observer, PatientRetryStrategy, StandardRetryStrategy, policy_fn, retry, retry_blocking,
 };
+use std::cell::Cell;
 
 /// Makes the same calls with each strategy, with this observer or with none.
 macro_rules! make_calls {
@@ -69,6 +70,24 @@ fn child() {
     assert_eq!(values(), expected, "with one");
     let described = |recorder: &Recorded| recorder.0.lock().unwrap().described.clone();
     assert_eq!(described(&recorder), described(&by_event));
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let (strategy, outcomes) = (standard(), Cell::new(0));
+        let attempt = async || if outcomes.replace(outcomes.get() + 1) % 2 == 0 { Err(Failed::SAFE) } else { Ok(1) };
+        let counts = async || {
+            _ = retry(&strategy, attempt).name("idle").run().await;
+            [
+                r#"retry_operations_total{operation="idle",strategy="store",outcome="ok"}"#,
+                r#"retry_failed_attempts_total{operation="idle",strategy="store",error_type="other"}"#,
+            ]
+            .map(|name| recorder.count(name))
+        };
+        assert_eq!(counts().await, [1, 1]);
+        recorder.remove_metrics();
+        tokio::time::advance(secs(2)).await;
+        assert_eq!(counts().await, [2, 2], "metrics that were removed are registered again");
+    });
 
     let call = retry_blocking(&StandardRetryStrategy::new(), || Ok::<_, Failed>(())).name("blocking").run();
     assert_eq!(call, Ok(()));

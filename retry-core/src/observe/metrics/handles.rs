@@ -1,88 +1,122 @@
-//! Handles of metrics by their names.
+//! The handles of metrics, which each thread keeps for a second.
 
+use super::Series;
 use crate::strategy::StrategyName;
-use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::Counter;
-use rapidhash::fast::GlobalState;
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::collections::hash_map::Entry;
+use std::time::{Duration, Instant};
+
+/// How long a thread keeps handles. A recorder may remove metrics that are idle, as that of `metrics-exporter-prometheus` does with
+/// `idle_timeout`, and publishes nothing of what older handles count then.
+const KEPT: Duration = Duration::from_secs(1);
 
 /// The number of names whose handles are found by address.
 const PLACES: usize = 64;
+/// The most other names whose handles a thread keeps. It begins anew with the next one: the names of scopes can be many.
+const MOST_OTHERS: usize = 1_024;
+
+thread_local! {
+    /// It is taken out while it is used, so that the code of a recorder may use it, too.
+    static HANDLES: Cell<Option<Box<Handles>>> = const { Cell::new(None) };
+}
 
 /// The names of an operation and its strategy.
 pub(super) type Names = (&'static str, Option<StrategyName>);
 
-/// A place for names and their handles.
-type Place<H> = OnceLock<(Names, Arc<H>)>;
-
-/// The handles of each operation and strategy, which are registered on first use.
-pub(super) struct Handles<H> {
-    /// Handles by the addresses of their names. A place keeps its first names, so an address is that of no other name.
-    places: [Place<H>; PLACES],
-    /// All handles. Names are hashed as `metrics` hashes them, because std's hasher takes more instructions.
-    all: LazyLock<RwLock<HashMap<Names, Arc<H>, GlobalState>>>,
+/// The handles that a thread keeps.
+struct Handles {
+    /// By the addresses of their names.
+    places: [Option<Box<Kept>>; PLACES],
+    /// Those whose place is taken.
+    others: HashMap<(usize, Names), Kept>,
 }
 
-impl<H> Handles<H> {
-    pub(super) const fn new() -> Self {
-        Self { places: [const { OnceLock::new() }; PLACES], all: LazyLock::new(RwLock::default) }
-    }
+/// The handles of an observer for an operation and its strategy. It keeps the names, so their addresses are those of no others.
+struct Kept {
+    observer: usize,
+    names: Names,
+    until: Instant,
+    series: Series,
+}
 
-    /// Passes the handles of these names to `using`.
+impl Kept {
     #[inline]
-    pub(super) fn with<R>(
-        &self,
-        operation: &'static str,
-        strategy: Option<&StrategyName>,
-        register: impl FnOnce(&Names) -> H,
-        using: impl FnOnce(&H) -> R,
-    ) -> R {
-        match self.find(operation, strategy) {
-            Ok(handles) => using(handles),
-            Err(place) => using(&self.look_up((operation, strategy), place, register)),
-        }
+    fn is_of(&self, observer: usize, operation: &'static str, strategy: Option<&StrategyName>) -> bool {
+        let (known, of) = &self.names;
+        self.observer == observer && std::ptr::eq(*known, operation) && is_same_text(of.as_ref(), strategy)
     }
+}
 
-    /// Returns the handles of these names, or the place for them. They are found without hashing and without a lock if they are among the
-    /// first ones that were looked up, and if the texts have the same addresses as then.
-    #[inline]
-    fn find(&self, operation: &'static str, strategy: Option<&StrategyName>) -> Result<&H, &Place<H>> {
-        let place = &self.places[place_of(operation, strategy)];
-        match place.get() {
-            Some(((known, of), handles)) if std::ptr::eq(*known, operation) && is_same_text(of.as_ref(), strategy) => {
-                Ok(handles)
-            }
-            _ => Err(place),
-        }
-    }
-
-    /// Looks the handles up by name, and keeps them in this place if it is empty. The recorder is called without a lock, so two threads
-    /// may register the same handles; for a recorder, both are the same.
+impl Handles {
     #[cold]
-    fn look_up(
-        &self,
-        (operation, strategy): (&'static str, Option<&StrategyName>),
-        place: &Place<H>,
-        register: impl FnOnce(&Names) -> H,
-    ) -> Arc<H> {
-        let names = (operation, strategy.cloned());
-        let known = self.all.read().unwrap_or_else(PoisonError::into_inner).get(&names).cloned();
-        let handles = known.unwrap_or_else(|| {
-            let handles = Arc::new(register(&names));
-            // The handles that are replaced, if any, are dropped after the lock is released.
-            let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-            let replaced = all.insert(names.clone(), Arc::clone(&handles));
-            drop(all);
-            drop(replaced);
-            handles
-        });
-        _ = place.set((names, Arc::clone(&handles)));
-        handles
+    fn new() -> Box<Self> {
+        Box::new(Self { places: [const { None }; PLACES], others: HashMap::new() })
     }
+
+    /// Returns the handles of these names for an observer. They are registered if there are none, or if they were kept for long.
+    #[cold]
+    #[inline(never)]
+    fn look_up(
+        &mut self,
+        observer: usize,
+        (operation, strategy): (&'static str, Option<&StrategyName>),
+        now: Instant,
+        register: impl Fn(&Names) -> Series,
+    ) -> &mut Series {
+        let new = |names: Names| {
+            let series = register(&names);
+            Kept { observer, names, until: now.checked_add(KEPT).unwrap_or(now), series }
+        };
+        let names = (operation, strategy.cloned());
+        let place = &mut self.places[place_of(operation, strategy)];
+        if place.as_ref().is_none_or(|kept| kept.is_of(observer, operation, strategy)) {
+            return &mut place.insert(Box::new(new(names))).series;
+        }
+        if self.others.len() >= MOST_OTHERS {
+            self.others.retain(|_, kept| now < kept.until);
+        }
+        match self.others.entry((observer, names.clone())) {
+            Entry::Vacant(place) => &mut place.insert(new(names)).series,
+            Entry::Occupied(place) => {
+                let kept = place.into_mut();
+                if kept.until <= now {
+                    *kept = new(names);
+                }
+                &mut kept.series
+            }
+        }
+    }
+}
+
+/// Passes the handles of these names for an observer to `using`.
+#[inline]
+pub(super) fn with(
+    observer: usize,
+    (operation, strategy): (&'static str, Option<&StrategyName>),
+    now: Instant,
+    register: impl Fn(&Names) -> Series,
+    using: impl FnOnce(&mut Series),
+) {
+    let with = |place: &Cell<Option<Box<Handles>>>| {
+        let mut handles = place.take().unwrap_or_else(Handles::new);
+        if let Some(kept) = &mut handles.places[place_of(operation, strategy)]
+            && kept.is_of(observer, operation, strategy)
+            && now < kept.until
+        {
+            using(&mut kept.series);
+        } else {
+            using(handles.look_up(observer, (operation, strategy), now, register));
+        }
+        place.set(Some(handles));
+    };
+    // While a thread ends, nothing is counted.
+    _ = HANDLES.try_with(with);
 }
 
 /// Returns the place for these names.
+#[inline]
 fn place_of(operation: &str, strategy: Option<&StrategyName>) -> usize {
     let strategy = strategy.map_or(0, |name| name.as_str().as_ptr().addr());
     // The multiplier of Fibonacci hashing: the upper half of the product depends on all bits of both addresses.
@@ -92,6 +126,7 @@ fn place_of(operation: &str, strategy: Option<&StrategyName>) -> usize {
 }
 
 /// Returns whether both are the same text in memory.
+#[inline]
 fn is_same_text(one: Option<&StrategyName>, other: Option<&StrategyName>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => std::ptr::eq(one.as_str(), other.as_str()),
@@ -101,34 +136,17 @@ fn is_same_text(one: Option<&StrategyName>, other: Option<&StrategyName>) -> boo
 }
 
 /// The counters of a metric by the value of a label, which are registered on first use.
-///
-/// A value is searched for from the first one that was used, which is the most frequent one: `ok` of the outcomes.
 #[derive(Default)]
-pub(super) struct Counters {
-    places: [OnceLock<(&'static str, Counter)>; 8],
-    /// For further values.
-    more: OnceLock<Box<Self>>,
-}
+pub(super) struct Counters(Vec<(&'static str, Counter)>);
 
 impl Counters {
-    pub(super) fn increment(&self, value: &'static str, register: impl Fn() -> Counter) {
-        for place in &self.places {
-            // The recorder is called outside of the initialization, which other threads would wait for. If one of them was faster, its
-            // counter stays.
-            let registered = place.get().or_else(|| {
-                _ = place.set((value, register()));
-                place.get()
-            });
-            // Mostly, the value is the same text in memory, and no bytes are compared.
-            if let Some((known, counter)) = registered
-                && (std::ptr::eq(*known, value) || *known == value)
-            {
-                return counter.increment(1);
-            }
+    pub(super) fn increment(&mut self, value: &'static str, register: impl FnOnce() -> Counter) {
+        // Mostly, the value is the same text in memory, and no bytes are compared.
+        if let Some((_, counter)) = self.0.iter().find(|(known, _)| std::ptr::eq(*known, value) || *known == value) {
+            return counter.increment(1);
         }
-        self.more.get_or_init(Box::default).increment(value, register);
+        let counter = register();
+        counter.increment(1);
+        self.0.push((value, counter));
     }
 }
-
-#[cfg(test)]
-mod tests;
