@@ -69,19 +69,23 @@ impl Gate {
         changed
     }
 
-    /// Asks once for a slot, behind the lock. Returns the state of the window when the slot is taken, or how long to wait.
-    fn ask(&self, now: Timestamp, ticket: &mut Option<Ticket>) -> Result<Sent, Duration> {
-        // The waker is dropped after the lock is released.
-        let (answer, _waker) = self.change(|room| {
+    /// Asks once for a slot, behind the lock. Returns how long to wait, or `None` if the place has a slot now.
+    fn ask(&self, now: Timestamp, place: &mut Place) -> Option<Duration> {
+        // The waker is dropped after the lock is released, and after the place has its slot: if the drop panics, so does the operation,
+        // which returns the slot.
+        let (wait, _waker) = self.change(|room| {
             let Room { queue, wakers } = room;
             let queue = queue.get_or_insert_with(|| SendQueue::new(Window::new(self.most, now), now));
+            let Place::Waiting(ticket) = place else { return (None, None) };
             let former = *ticket;
-            match queue.ask(now, ticket, ()) {
-                Some(wait) => (Err(wait), None),
-                None => (Ok(queue.limit().sent()), former.and_then(|ticket| wakers.remove(&ticket))),
+            let wait = queue.ask(now, ticket, ());
+            if wait.is_some() {
+                return (wait, None);
             }
+            *place = Place::Granted(queue.limit().sent());
+            (None, former.and_then(|ticket| wakers.remove(&ticket)))
         });
-        answer
+        wait
     }
 
     /// Registers the waker of a waiter. Returns whether it must ask again, because a slot has come back meanwhile.
@@ -132,12 +136,13 @@ pub(super) struct Seat {
     place: Place,
 }
 
+/// What an operation has of a gate.
 #[derive(Clone, Copy, Debug, Default)]
 enum Place {
     /// The operation has not asked for a slot since it began or since its last outcome.
     #[default]
     Idle,
-    /// It waits for a slot. It has a ticket once it was told to wait.
+    /// It waits for a slot. It has a ticket after it was asked to wait.
     Waiting(Option<Ticket>),
     /// It has a slot.
     Granted(Sent),
@@ -177,15 +182,15 @@ impl Seat {
     /// Asks behind the lock, where the place of an operation that waits is.
     #[cold]
     fn ask_in_line(&mut self, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        let Self { gate: Some(gate), place } = self else { return Ready::Now };
-        while let Place::Waiting(ticket) = place {
-            match gate.ask(clock.now(), ticket) {
-                Ok(sent) => *place = Place::Granted(sent),
-                // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
-                Err(wait) => match (waker, *ticket) {
-                    (Some(waker), Some(ticket)) if gate.register(ticket, waker.waker()) => {}
-                    _ => return Ready::After(wait),
-                },
+        let Self { gate: Some(gate), place: place @ Place::Waiting(_) } = self else {
+            // It has a slot, because an operation that waits has a gate.
+            return Ready::Now;
+        };
+        while let Some(wait) = gate.ask(clock.now(), place) {
+            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
+            match (waker, &*place) {
+                (Some(waker), Place::Waiting(Some(ticket))) if gate.register(*ticket, waker.waker()) => {}
+                _ => return Ready::After(wait),
             }
         }
         Ready::Now

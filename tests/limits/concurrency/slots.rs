@@ -1,17 +1,20 @@
 //! Slots come back, however an attempt ends: none is lost, and none is given twice.
 
-use super::{Outcome, at_start, begin, fill, in_flight, limit, limited_to, succeed};
+use super::{Outcome, at_start, begin, fail, fill, in_flight, limit, limited_to, succeed};
 use crate::script::{Error, SAFE};
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
-use retry_core::limit::{FailedSend, Ready, SendLimiter};
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter};
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, Failure, RetryStrategy, StandardRetryStrategy, Success, retry, retry_blocking};
 use retry_limits::{ConcurrencyRetryStrategy, ConcurrencyRetryToken, Pair};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Wake, Waker};
+use std::thread;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -140,6 +143,37 @@ fn a_clock_that_panics_at_any_call_costs_no_slot() {
         // Nobody is ahead.
         assert!(!fill(&strategy, &ByHand::at(secs(2000))).is_empty(), "{panics_at}");
     }
+}
+
+/// A waker that panics when its last clone is dropped.
+struct PanicsInDrop;
+
+impl Wake for PanicsInDrop {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        assert!(thread::panicking(), "a panic of the test");
+    }
+}
+
+// Rule I6.
+#[test]
+fn a_waker_whose_drop_panics_costs_no_slot() {
+    let (strategy, clock) = (limited_to(1), at_start());
+    // After a rejection at a window of one, all sends pause.
+    let rejected = fill(&strategy, &clock).remove(0);
+    fail(&strategy, rejected, Failed::THROTTLED, &clock);
+    let mut token = begin(&strategy, &clock);
+    let waker = Waker::from(Arc::new(PanicsInDrop));
+    assert!(matches!(strategy.ready(&mut token, &clock, Some(&LazyWaker::from(&waker))), Ready::After(_)));
+    drop(waker);
+    clock.advance(secs(10));
+    assert!(catch_unwind(AssertUnwindSafe(|| strategy.ready(&mut token, &clock, None))).is_err());
+    assert_eq!(in_flight(&strategy), 1);
+    strategy.release(token);
+    assert_eq!(in_flight(&strategy), 0);
 }
 
 // Rules I6, R13.
@@ -291,14 +325,14 @@ fn threads_together_keep_to_the_limit_and_every_operation_is_sent() {
 
     let strategy = limited_to(LIMIT);
     let (now, most, sent) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for thread in 0..6_u32 {
             let (strategy, now, most, sent) = (&strategy, &now, &most, &sent);
             scope.spawn(move || {
                 for operation in 0..100 {
                     let attempt = || {
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                        std::thread::yield_now();
+                        thread::yield_now();
                         now.fetch_sub(1, Ordering::SeqCst);
                         assert!((operation + thread) % 10 != 0, "a panic of the test");
                         Ok::<u32, Error>(1)
@@ -322,9 +356,9 @@ async fn slow() -> Outcome {
 // Rules I6, I7.
 #[tokio::test(start_paused = true)]
 async fn a_job_with_slow_answers_takes_no_longer_than_its_slots_allow() {
-    let strategy = std::sync::Arc::new(limited_to(4));
+    let strategy = Arc::new(limited_to(4));
     let started = tokio::time::Instant::now();
-    let tasks: Vec<_> = (0..20).map(|_| tokio::spawn(retry(std::sync::Arc::clone(&strategy), slow).run())).collect();
+    let tasks: Vec<_> = (0..20).map(|_| tokio::spawn(retry(Arc::clone(&strategy), slow).run())).collect();
     for task in tasks {
         assert_eq!(task.await.unwrap(), Ok(1));
     }
