@@ -14,8 +14,8 @@ const KEPT: Duration = Duration::from_secs(1);
 
 /// The number of names whose handles are found by address.
 const PLACES: usize = 64;
-/// The most other names whose handles a thread keeps. It begins anew with the next one: the names of scopes can be many.
-const MOST_OTHERS: usize = 1_024;
+/// The number of other names from which on a thread drops handles that were kept for long: the names of scopes can be many.
+const MANY_OTHERS: usize = 1_024;
 
 thread_local! {
     /// It is taken out while it is used, so that the code of a recorder may use it, too.
@@ -31,6 +31,9 @@ struct Handles {
     places: [Option<Box<Kept>>; PLACES],
     /// Those whose place is taken.
     others: HashMap<(usize, Names), Kept>,
+    /// The number of them at which those that were kept for long are dropped. Afterwards, it is twice what is left, so a search for them
+    /// comes after as many new names as it examines.
+    many: usize,
 }
 
 /// The handles of an observer for an operation and its strategy. It keeps the names, so their addresses are those of no others.
@@ -52,7 +55,7 @@ impl Kept {
 impl Handles {
     #[cold]
     fn new() -> Box<Self> {
-        Box::new(Self { places: [const { None }; PLACES], others: HashMap::new() })
+        Box::new(Self { places: [const { None }; PLACES], others: HashMap::new(), many: MANY_OTHERS })
     }
 
     /// Returns the handles of these names for an observer. They are registered if there are none, or if they were kept for long.
@@ -71,11 +74,12 @@ impl Handles {
         };
         let names = (operation, strategy.cloned());
         let place = &mut self.places[place_of(operation, strategy)];
-        if place.as_ref().is_none_or(|kept| kept.is_of(observer, operation, strategy)) {
+        if place.as_ref().is_none_or(|kept| kept.until <= now || kept.is_of(observer, operation, strategy)) {
             return &mut place.insert(Box::new(new(names))).series;
         }
-        if self.others.len() >= MOST_OTHERS {
+        if self.others.len() >= self.many {
             self.others.retain(|_, kept| now < kept.until);
+            self.many = self.others.len().saturating_mul(2).max(MANY_OTHERS);
         }
         match self.others.entry((observer, names.clone())) {
             Entry::Vacant(place) => &mut place.insert(new(names)).series,
