@@ -135,8 +135,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
     /// Returns the next wait before the attempt, or `None` if the attempt is due or will not be made.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<L: RunningLimits>(self, operation: &'c mut StateOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
-        // Where first attempts need nothing, or only during an outage, this is the path of retries. It is long, so it is shared by all
-        // functions with such a strategy.
+        // With such a strategy, the drivers of functions and closures come here for retries only, or during an outage. The path is long, so
+        // all of them share it.
         if S::Token::may_wait() || self.strategy.starts_empty() {
             let (named, around) = self.parts();
             Self::rare_wait(named, around, operation)

@@ -46,6 +46,7 @@ where
             if race.is_attempt_due() {
                 while !race.is_hedge() {
                     let (call, operation) = form.parts();
+                    // Mostly, nothing is needed, and the path of waits is long.
                     if call.begin_if_due(operation) {
                         break;
                     }

@@ -288,7 +288,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
             return Err(ForeignToken);
         }
         self.leave(&token.stage);
-        // The standard strategy takes nothing from the success, which would need memory on the path of other successes.
+        // The standard strategy does not read the success. Passing it would put it in memory on the path of other successes.
         self.standard.record_success(token.standard.copy(), &Success::default(), clock)?;
         if let Some(sent) = token.sent() {
             self.measured(sent, clock);
