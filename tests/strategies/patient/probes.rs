@@ -5,6 +5,7 @@ use crate::support::{ByHand, Failed, Wakes, millis, secs};
 use retry_core::limit::Ready;
 use retry_core::strategy::PatientRetryToken;
 use retry_core::{Failure, PatientRetryStrategy, RetryStrategy, RetryToken};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -362,63 +363,87 @@ fn a_first_attempt_beside_a_wait_shows_otherwise_until_the_outage_is_over() {
     }
 }
 
-// Rule U13.
-#[test]
-fn a_process_without_any_success_that_sees_timeouts_probes_once_soon_and_then_rarely() {
-    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
-    let timeout = Failure::of(&Failed::TIMEOUT);
-    let mut token = line.joins_after(&timeout);
-    assert_eq!(line.probe(&mut token), secs(1));
-    for _ in 0..5 {
-        token = line.fails(token, &timeout);
-        assert_jittered(line.probe(&mut token), secs(30), "a later probe");
-    }
-    line.succeed(token, 100);
-    assert_jittered(line.probe(&mut line.joins()), secs(1), "after the success");
-}
-
 /// A timeout of an attempt that could take 100 ms.
 fn timed_out() -> Failure {
     Failure::of(&Failed::TIMEOUT).with_attempt_timeout(Some(millis(100)))
 }
 
-// Rule U25.
+// Rule U27.
 #[test]
-fn with_three_calls_that_wait_the_first_probe_of_a_new_process_follows_after_a_third_of_its_time() {
-    // Without a limit, an operation waits for 15 s.
-    for (left, wait) in [(None, 5), (Some(60), 5), (Some(9), 3), (Some(6), 2), (Some(2), 1)] {
-        let line = Line::cold(waits());
-        let failure = timed_out().with_remaining(left.map(secs));
-        let [mut first, _second] = [(); 2].map(|()| line.joins_after(&failure));
-        assert_eq!(line.wait(&mut first), secs(1), "two wait");
-        let _third = line.joins_after(&timed_out());
-        assert_eq!(line.probe(&mut first), secs(wait), "of {left:?}");
-    }
-    // The operations behind it have less time.
-    let line = Line::cold(waits());
-    let mut first = line.joins_after(&timed_out());
-    let [_second, _third] = [(); 2].map(|()| line.joins_after(&timed_out().with_remaining(Some(secs(6)))));
-    assert_eq!(line.probe(&mut first), secs(5), "a third of its own time");
-    let unlimited = timed_out().with_attempt_bound(false);
-    let line = Line::cold(waits());
-    let [mut first, _second, _third] = [(); 3].map(|()| line.joins_after(&unlimited));
-    assert_eq!(line.wait(&mut first), secs(5), "without an end");
+fn what_the_first_call_of_a_process_waits_for_its_probe_is_no_gap_between_calls() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut token = line.joins_after(&timed_out());
+    assert_eq!(line.probe(&mut token), secs(5));
+    line.succeed(token, 0);
+    // One call after the other. Otherwise, it is eight times five seconds.
+    assert_jittered(line.wait(&mut line.joins_after(&timed_out())), secs(1), "after a timeout");
 }
 
 // Rules U13, U25.
 #[test]
-fn only_the_first_probe_of_a_new_process_depends_on_the_number_of_calls_that_wait() {
-    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
-    let [mut first, mut second, mut third] = [(); 3].map(|()| line.joins_after(&timed_out()));
-    assert_eq!(line.probe(&mut first), secs(5));
-    let _first = line.fails(first, &timed_out());
-    assert_jittered(line.probe(&mut second), secs(30), "the second probe");
-    line.succeed(second, 20);
-    assert_jittered(line.wait(&mut third) + millis(20), secs(1), "after a success");
-    // Failures that are no timeouts do not mean that the service is overloaded.
+fn a_process_without_any_success_that_sees_timeouts_probes_once_after_five_seconds_and_then_rarely() {
+    for calls in 1..=4 {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        let mut tokens: VecDeque<_> = (0..calls).map(|_| line.joins_after(&timed_out())).collect();
+        let mut first = tokens.pop_front().unwrap();
+        assert_eq!(line.probe(&mut first), secs(5), "of {calls}");
+        tokens.push_back(line.fails(first, &timed_out()));
+        for _ in 0..5 {
+            let mut next = tokens.pop_front().unwrap();
+            assert_jittered(line.probe(&mut next), secs(30), "a later probe");
+            tokens.push_back(line.fails(next, &timed_out()));
+        }
+        let mut next = tokens.pop_front().unwrap();
+        line.probe(&mut next);
+        line.succeed(next, 20);
+        let mut next = tokens.pop_front().unwrap_or_else(|| line.joins());
+        assert_jittered(line.wait(&mut next) + millis(if calls == 1 { 0 } else { 20 }), secs(1), "after the success");
+    }
+}
+
+// Rule U25.
+#[test]
+fn the_first_probe_of_a_new_process_follows_after_a_third_of_its_time() {
+    // Without a limit, an operation waits for 15 s.
+    for (left, wait) in [(None, 5), (Some(60), 5), (Some(9), 3), (Some(6), 2), (Some(2), 1)] {
+        let line = Line::cold(waits());
+        let mut first = line.joins_after(&timed_out().with_remaining(left.map(secs)));
+        // An operation behind it has less time.
+        let _second = line.joins_after(&timed_out().with_remaining(Some(secs(1))));
+        assert_eq!(line.probe(&mut first), secs(wait), "of {left:?}");
+    }
     let line = Line::cold(waits());
-    let [mut first, _second, _third] = [(); 3].map(|()| line.joins());
-    assert_eq!(line.wait(&mut first), secs(1));
+    let mut first = line.joins_after(&timed_out().with_attempt_bound(false));
+    assert_eq!(line.wait(&mut first), secs(5), "without an end");
+}
+
+// Rules U11, U13.
+#[test]
+fn a_process_without_any_success_probes_rarely_only_while_the_latest_failure_is_a_timeout() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut token = line.joins_after(&timed_out());
+    assert_eq!(line.probe(&mut token), secs(5));
+    // It answers, so it has not too much to do.
+    for most in [2, 4, 8].map(secs) {
+        token = line.fails(token, &failed());
+        assert_jittered(line.probe(&mut token), most, "after a failure");
+    }
+    for failure in [timed_out(), timed_out()] {
+        token = line.fails(token, &failure);
+        assert_jittered(line.probe(&mut token), secs(30), "after a timeout");
+    }
+}
+
+// Rules U13, U25.
+#[test]
+fn probes_before_the_first_timeout_do_not_count_as_the_first_one_after_it() {
+    let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+    let mut token = line.joins();
+    assert_eq!(line.probe(&mut token), secs(1));
+    for most in [5, 30].map(secs) {
+        token = line.fails(token, &timed_out());
+        assert_jittered(line.probe(&mut token), most, "after a timeout");
+    }
 }
 
 // Rule U13.
@@ -453,7 +478,8 @@ fn a_success_is_judged_by_a_timeout_that_is_known_later() {
 #[test]
 fn a_success_while_nobody_waits_ends_the_rare_probes_of_a_new_process() {
     let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
-    let mut first = line.joins_after(&timed_out());
+    // With little time, it probes after a second, so that the mean gap is short.
+    let mut first = line.joins_after(&timed_out().with_remaining(Some(secs(3))));
     line.probe(&mut first);
     line.succeed(first, 80);
     // The line is empty.
@@ -464,16 +490,19 @@ fn a_success_while_nobody_waits_ends_the_rare_probes_of_a_new_process() {
     assert!(line.probe(&mut second) < secs(5), "it has seen a service that is slow, and not overloaded");
 }
 
-// Rules U18, U25.
+// Rules U13, U18.
 #[test]
-fn the_first_probe_wakes_when_it_is_one_of_two_that_wait() {
-    let line = Line::cold(waits());
-    let [mut first, _second, third] = [(); 3].map(|()| line.joins_after(&timed_out()));
-    let wakes = Arc::new(Wakes::default());
-    assert!(matches!(line.ask_with(&mut first, &wakes), Ready::After(wait) if wait > secs(2)));
-    line.strategy.release(third);
-    assert_eq!(wakes.count(), 1);
-    assert_eq!(line.wait(&mut first), secs(1));
+fn a_failure_that_ends_the_rare_probes_wakes_the_next_probe() {
+    for (failure, is_woken) in [(failed(), true), (timed_out(), false)] {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        let [mut first, mut second] = [(); 2].map(|()| line.joins_after(&timed_out()));
+        line.probe(&mut first);
+        let wakes = Arc::new(Wakes::default());
+        assert!(matches!(line.ask_with(&mut second, &wakes), Ready::After(wait) if wait > secs(10)));
+        line.fails(first, &failure);
+        assert_eq!(wakes.count() > 0, is_woken, "{failure:?}");
+        assert_jittered(line.wait(&mut second), secs(if is_woken { 2 } else { 30 }), "the next probe");
+    }
 }
 
 // Rules U13, U18.

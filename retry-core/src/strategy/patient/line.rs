@@ -34,15 +34,13 @@ const GAPS_PER_PROBE: u32 = 8;
 /// The most that [`GAPS_PER_PROBE`] amounts to, and the wait of a process that has seen timeouts and no timely success, after its
 /// first probe.
 const RARE_PROBE_WAIT: Duration = Duration::from_secs(30);
-/// The number of operations that wait from which on the first probe of such a process is sent later. If one call of a new process gets
-/// no answer, perhaps only its answer was lost. If several get none, the service does not answer, and a probe after a second comes
-/// too early in most stalls. A second probe would come at the right time, too, but new processes with 20 calls each and a load of 80 %
-/// then lose two thirds of their calls after a stall of ten seconds, instead of an eighth.
-const MANY_COLD: usize = 3;
-/// The part of its time to wait after which an operation is this first probe. The operations behind it need the rest to be sent one
-/// after another.
+/// The part of its time to wait after which an operation is the first probe of such a process. The operations behind it need the rest to
+/// be sent one after another.
 const COLD_PROBE_PART: u32 = 3;
-/// The longest wait before this first probe: the part of the time that an operation without limits waits.
+/// The longest wait before this first probe: the part of the time that an operation without limits waits. With it, the first calls of a
+/// process outlast a service that hangs for five seconds. After one second, they are lost if it hangs for three. With another probe soon
+/// after it, each lone call is three requests: a server that has stalled for ten seconds then stays down at a load of 34 % of such calls,
+/// and of 50 % if each process makes two, in place of 50 and 67 %. If only the answer to one call was lost, it ends four seconds later.
 const MAX_COLD_PROBE_WAIT: Duration = Duration::from_secs(5);
 /// The shortest gap of a rare caller, for which eight gaps are longer than an operation waits.
 const RARE_CALLER_GAP: Duration = RARE_PROBE_WAIT;
@@ -85,13 +83,14 @@ pub(super) struct Line {
     probe_wait: Duration,
     /// A random factor of the wait before the next probe, so that processes don't probe in step.
     jitter: f64,
-    /// Whether a probe was sent.
-    has_probed: bool,
+    /// Whether a probe was sent while the process was cold.
+    has_probed_cold: bool,
     /// Whether no first attempt was sent in this outage while an operation waited, as when one call is made after the other.
     is_sequential: bool,
     timeouts: Timeouts,
     latency: Latency,
     last_success: Option<Timestamp>,
+    /// The latest first attempt whose gap to the next one counts, or the latest probe of a cold process since then.
     last_first: Option<Timestamp>,
     /// The latest time at which a first attempt was sent, or an operation began to wait while no other did.
     quiet_since: Timestamp,
@@ -166,7 +165,7 @@ impl Line {
             last_send: ORIGIN,
             probe_wait: FIRST_PROBE_WAIT,
             jitter: 1.0,
-            has_probed: false,
+            has_probed_cold: false,
             is_sequential: true,
             timeouts: Timeouts::None,
             latency: Latency::new(),
@@ -241,9 +240,11 @@ impl Line {
         self.last_send = self.last_send.max(now);
     }
 
-    /// Records a failure of an attempt, with the time at which it was sent and its timeout, as far as they are known.
-    pub(super) fn failed(&mut self, is_timeout: bool, sent: Option<Nanos>, timeout: Option<Duration>) {
+    /// Records a failure of an attempt, with the time at which it was sent and its timeout, as far as they are known. Returns the waker of
+    /// the operation that probes next, if it may be due earlier now.
+    pub(super) fn failed(&mut self, is_timeout: bool, sent: Option<Nanos>, timeout: Option<Duration>) -> Vec<Waker> {
         self.grants.failed(sent);
+        let is_earlier = !is_timeout && self.timeouts == Timeouts::Latest;
         self.timeouts = match self.timeouts {
             _ if is_timeout => Timeouts::Latest,
             Timeouts::Latest => Timeouts::Earlier,
@@ -251,6 +252,7 @@ impl Line {
         };
         self.keep_half_a_credit();
         self.latency.failed(timeout);
+        if is_earlier { self.next_prober().into_iter().collect() } else { Vec::new() }
     }
 
     /// Records a success and how long it took, and returns the wakers of the operations that are sent now.
@@ -377,7 +379,12 @@ impl Line {
                 let wakers = self.remove(index);
                 self.last_send = now;
                 self.wait_ended(Some(now), false);
-                self.has_probed = true;
+                if self.is_cold(cold_probe) {
+                    self.has_probed_cold = true;
+                    // This long wait is no gap between calls. A program that makes one after the other would probe so rarely that it loses
+                    // later ones.
+                    self.last_first = self.last_first.map(|_| now);
+                }
                 self.lengthen_probe_wait();
                 self.jitter = 0.5 + draw() / 2.0;
                 return Answer { ready: Ready::Now, for_credit: false, wakers, former };
@@ -393,10 +400,8 @@ impl Line {
         let gap = self.gap.unwrap_or_default();
         let since_success = self.last_success.map(|at| now.saturating_since(at));
         let is_warm = self.is_rare() && since_success.is_some_and(|since| since < gap.saturating_mul(WARM_GAPS));
-        // A server that answers slowly is kept slow by the probes of many new processes; one that is down is not.
-        let is_cold = !self.latency.had_timely_answer() && (self.timeouts != Timeouts::None || !cold_probe);
-        let wait = if is_cold {
-            if cold_probe && !self.has_probed { self.first_cold_wait(&self.queue[index]) } else { RARE_PROBE_WAIT }
+        let wait = if self.is_cold(cold_probe) {
+            if cold_probe && !self.has_probed_cold { self.first_cold_wait(&self.queue[index]) } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
         } else if self.is_sequential && self.timeouts != Timeouts::Latest {
@@ -407,11 +412,14 @@ impl Line {
         self.last_send.saturating_add(wait.mul_f64(self.jitter))
     }
 
-    /// Returns the wait before the first probe of a process that has seen timeouts and no timely success.
+    /// Returns whether the process has seen no timely success, and a timeout last. A server that answers slowly is kept slow by the probes
+    /// of many new processes; one that fails requests at once is not.
+    fn is_cold(&self, cold_probe: bool) -> bool {
+        !self.latency.had_timely_answer() && (self.timeouts == Timeouts::Latest || !cold_probe)
+    }
+
+    /// Returns the wait before the first probe of a process that is cold.
     fn first_cold_wait(&self, prober: &Waiting) -> Duration {
-        if self.queue.len() < MANY_COLD {
-            return self.probe_wait;
-        }
         let part = prober.end.until.since(prober.since) / COLD_PROBE_PART;
         part.min(MAX_COLD_PROBE_WAIT).max(self.probe_wait)
     }
@@ -426,13 +434,11 @@ impl Line {
         places.find(|index| has_time(self.queue[*index].end))
     }
 
-    /// Removes an operation, and returns the waker of the operation that probes next, if it is another one or its time is an earlier one
-    /// now.
+    /// Removes an operation, and returns the waker of the operation that probes next, if it is another one now.
     fn remove(&mut self, index: usize) -> Vec<Waker> {
         let was = self.prober(|_| true);
         self.take(index);
-        let changes = was == Some(index) || self.queue.len() + 1 == MANY_COLD;
-        let wakers = if changes { self.next_prober().into_iter().collect() } else { Vec::new() };
+        let wakers = if was == Some(index) { self.next_prober().into_iter().collect() } else { Vec::new() };
         self.rest();
         wakers
     }

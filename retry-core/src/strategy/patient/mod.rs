@@ -46,7 +46,8 @@ use token::{Nanos, Stage, Ticket};
 ///   `attempt_timeout`, or at most 1.5 times the least latency; before a timeout is known, at most twice the least latency.
 /// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
 ///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
-///   attempt of an operation is never a probe.
+///   attempt of an operation is never a probe. After a timeout in a process whose calls have not succeeded yet, the first one follows
+///   within 5 seconds, and later ones after 15 to 30.
 /// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one. After a timeout, it does so only if its
 ///   answer takes at most 1.5 times the least latency of earlier ones.
 /// - Each attempt counts for `max_attempts`.
@@ -142,7 +143,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> PatientRetryStrategy<B, Q> {
     fn attempt_failed(&self, sent: Option<Nanos>, timed_out: bool, timeout: Option<Duration>, clock: &dyn Clock) {
         let took = sent.filter(|_| timed_out).map(|sent| sent.until(clock.now()));
         self.with_line(|line| {
-            line.change(|line| (line.failed(timed_out, sent, timeout.or(took)), Vec::new()));
+            line.change(|line| ((), line.failed(timed_out, sent, timeout.or(took))));
         });
     }
 

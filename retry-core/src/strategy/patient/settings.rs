@@ -179,7 +179,7 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
     }
 
     /// Sets whether a process whose calls have not succeeded yet sends its first probes soon. The default is `true`: one within five
-    /// seconds, if a call has timed out, and otherwise as a process whose calls have succeeded.
+    /// seconds after a timeout, and while other failures come last, as a process whose calls have succeeded.
     ///
     /// Switch it off for processes that live for a few seconds only, and that are started in large numbers: while a slow server makes
     /// all of them wait, each would send one attempt more.
