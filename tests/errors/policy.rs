@@ -1,6 +1,7 @@
 //! Custom policies and timers, with the attribute and with closures.
 
 mod chain;
+mod looks_boolean;
 
 use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};

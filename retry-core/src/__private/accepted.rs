@@ -6,7 +6,7 @@
 
 use crate::observe::Observer;
 use crate::operation::Stop;
-use crate::policy::Usage;
+use crate::policy::{RetryDirective, Usage};
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::support::never::{Neither, Never};
 use crate::time::{BlockingTimer, Timer};
@@ -230,6 +230,26 @@ impl<T: Into<Usage>> AcceptedUsage for T {
     #[inline]
     fn accept(self) -> Usage {
         self.into()
+    }
+}
+
+/// A value of the closure that is a `policy`, if the macro takes it for a `bool`. It is used in one place only, so it needs no second
+/// impl.
+#[diagnostic::on_unimplemented(
+    message = "a policy returns a `RetryDirective`, and this is a `{Self}`",
+    label = "expected a `RetryDirective`",
+    note = "write `RetryDirective::retry(RetryErrorType::Other)` for an outcome that is retried, and `RetryDirective::succeed()` or `RetryDirective::fail(RetryErrorType::Other)` for one that is not"
+)]
+pub trait AcceptedDirective {
+    /// Returns the same directive.
+    fn accept(self) -> RetryDirective;
+}
+
+#[diagnostic::do_not_recommend]
+impl AcceptedDirective for RetryDirective {
+    #[inline]
+    fn accept(self) -> RetryDirective {
+        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions with which the expansion of `#[retryable]` evaluates an outcome, and the outcomes that a policy can
 //! evaluate.
 
-use super::accepted::AcceptedUsage;
+use super::accepted::{AcceptedDirective, AcceptedUsage};
 use crate::error::RetryInfo;
 use crate::operation::{Call, OptionalObserver, Outcome, RunningLimits, StateOf, explored};
 use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage, policy_fn};
@@ -49,6 +49,12 @@ pub fn evaluate_by<R, S: RetryStrategy, L: RunningLimits, T: Clock + Copy, O: Op
     policy: impl Fn(&R) -> RetryDirective,
 ) -> RetryDirective {
     call.evaluate(operation, &policy_fn(policy), outcome)
+}
+
+/// Returns the directive that a closure returns. The macro calls this for a value that looks like a `bool`.
+#[inline]
+pub fn directive<D: AcceptedDirective>(directive: D) -> RetryDirective {
+    directive.accept()
 }
 
 /// Tells the strategy what the attempt used of a limit on weights, and returns the same directive.

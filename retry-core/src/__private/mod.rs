@@ -44,13 +44,15 @@ pub use crate::support::never::{Neither, Never};
 pub use crate::time::deadline::AcceptedDeadline;
 pub use crate::time::limit::AcceptedLimit;
 pub use accepted::{
-    AcceptedAttempts, AcceptedBlockingTimer, AcceptedName, AcceptedObserver, AcceptedShare, AcceptedStop,
-    AcceptedStrategy, AcceptedTimer, AcceptedUsage, AcceptedWhen, Anew, Awaited, IntoSpan, Pointer,
+    AcceptedAttempts, AcceptedBlockingTimer, AcceptedDirective, AcceptedName, AcceptedObserver, AcceptedShare,
+    AcceptedStop, AcceptedStrategy, AcceptedTimer, AcceptedUsage, AcceptedWhen, Anew, Awaited, IntoSpan, Pointer,
 };
 pub use error_text::{
     AsError, ErrorText, NO_TEXT, NoText, OfError, OfNothing, OfOwned, OwnedText, TextOf, WithText, text_of,
 };
-pub use evaluate::{Evaluable, Fallible, evaluate, evaluate_by, evaluate_idempotent, evaluate_with, used, used_by};
+pub use evaluate::{
+    Evaluable, Fallible, directive, evaluate, evaluate_by, evaluate_idempotent, evaluate_with, used, used_by,
+};
 pub use hedge_feature::__retry_core_hedge_feature as hedge_feature;
 pub use moved::{Moving, Whole, moved};
 pub use retryable::{

@@ -8,7 +8,6 @@ use crate::retryable::hedge_option::{Hedge, read_hedge};
 use crate::retryable::limits::{
     Attempts, Limit, Limits, read_attempts, read_deadline, read_limit, read_stop, read_stop_when,
 };
-use crate::retryable::policy_option::read_policy;
 use crate::retryable::strategy::{LIMITS, OWN, OWN_TYPES, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
 use crate::tokens::source;
@@ -263,7 +262,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     for (name, option) in &given.known {
         match name {
             RetryableOption::Strategy => read.strategy = read_strategy(option, diagnostics),
-            RetryableOption::Policy => read.policy = read_policy(option, diagnostics),
+            RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
             RetryableOption::Idempotent => read.idempotent = option.boolean(),
             RetryableOption::Hedge => read.hedge = read_hedge(option, diagnostics),
             RetryableOption::Weight => read.weighing.weight = option.expr("TOKENS", diagnostics),

@@ -4,6 +4,7 @@ use crate::retryable::arguments::Argument;
 use crate::retryable::body::Body;
 use crate::retryable::hedge_option::Hedge;
 use crate::retryable::limits::Limits;
+use crate::retryable::policy_option;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::weight::Weighing;
 use crate::tokens::ungrouped;
@@ -57,7 +58,10 @@ impl Policy {
     pub(super) fn of(policy: Option<Expr>, idempotent: Option<bool>) -> Self {
         match policy {
             None => Self::Standard { idempotent },
-            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Self::Closure(closure),
+            Some(mut closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => {
+                policy_option::check_values(&mut closure);
+                Self::Closure(closure)
+            }
             Some(policy) => Self::Value(policy),
         }
     }

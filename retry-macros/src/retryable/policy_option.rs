@@ -1,69 +1,51 @@
 //! The value of the option `policy`.
 
-use crate::diagnostics::Diagnostics;
-use crate::options::Written;
-use crate::tokens::ungrouped;
-use syn::{BinOp, Block, Expr, ExprBinary, ExprLit, ExprUnary, Ident, Lit, ReturnType, Stmt, UnOp, parse_quote};
+use crate::tokens::{private, respan, ungrouped};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{BinOp, Block, Expr, ExprBinary, ExprLit, ExprUnary, Ident, Lit, ReturnType, Stmt, UnOp};
 
-/// Reads the policy, and reports a closure that returns a `bool`.
-pub(super) fn read_policy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
-    let mut policy = option.expr("POLICY", diagnostics)?;
-    let mut booleans = Vec::new();
-    if let Some(body) = body(&mut policy) {
-        take_booleans(body, &mut booleans);
-    }
-    if let Some(first) = booleans.first() {
-        diagnostics.error(
-            first,
-            "a policy returns a `RetryDirective`, and this is a `bool`; write `RetryDirective::retry(RetryErrorType::Other)` for an \
-             outcome that is retried, and `RetryDirective::succeed()` or `RetryDirective::fail(RetryErrorType::Other)` for one that \
-             is not",
-        );
-    }
-    Some(policy)
-}
-
-/// Returns the body of the closure that is the policy, or of which `policy_fn` makes it. One that names its return type is left to
-/// rustc.
-fn body(policy: &mut Expr) -> Option<&mut Expr> {
+/// Lets rustc check each value of a policy's closure that looks like a `bool`. Its error then says what a policy returns. A closure that
+/// names its return type needs no check.
+pub(super) fn check_values(policy: &mut Expr) {
     match policy {
-        Expr::Group(group) => body(&mut group.expr),
-        Expr::Paren(paren) => body(&mut paren.expr),
-        Expr::Closure(closure) => matches!(closure.output, ReturnType::Default).then_some(&mut *closure.body),
-        Expr::Call(call) => match ungrouped(&call.func) {
-            Expr::Path(path) if path.path.segments.last()?.ident == "policy_fn" => body(call.args.first_mut()?),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Takes the values of an expression that are a `bool`, as far as the expression shows it. In their place it gets what fits every
-/// type, so that rustc does not report them as well.
-fn take_booleans(expr: &mut Expr, taken: &mut Vec<Expr>) {
-    match expr {
-        Expr::Group(group) => take_booleans(&mut group.expr, taken),
-        Expr::Paren(paren) => take_booleans(&mut paren.expr, taken),
-        Expr::Block(block) => take_from_block(&mut block.block, taken),
-        Expr::If(choice) => {
-            take_from_block(&mut choice.then_branch, taken);
-            if let Some((_, otherwise)) = &mut choice.else_branch {
-                take_booleans(otherwise, taken);
-            }
-        }
-        Expr::Match(choice) => choice.arms.iter_mut().for_each(|arm| take_booleans(&mut arm.body, taken)),
-        value if is_boolean(value) => taken.push(std::mem::replace(value, parse_quote!(loop {}))),
+        Expr::Group(group) => check_values(&mut group.expr),
+        Expr::Paren(paren) => check_values(&mut paren.expr),
+        Expr::Closure(closure) if matches!(closure.output, ReturnType::Default) => check(&mut closure.body),
         _ => {}
     }
 }
 
-fn take_from_block(block: &mut Block, taken: &mut Vec<Expr>) {
-    if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
-        take_booleans(last, taken);
+/// Wraps the values of an expression that look like a `bool`.
+fn check(expr: &mut Expr) {
+    match expr {
+        Expr::Group(group) => check(&mut group.expr),
+        Expr::Paren(paren) => check(&mut paren.expr),
+        Expr::Block(block) => check_last(&mut block.block),
+        Expr::If(choice) => {
+            check_last(&mut choice.then_branch);
+            if let Some((_, otherwise)) = &mut choice.else_branch {
+                check(otherwise);
+            }
+        }
+        Expr::Match(choice) => choice.arms.iter_mut().for_each(|arm| check(&mut arm.body)),
+        value if looks_boolean(value) => {
+            let private = private();
+            let directive = respan(quote!(#private::directive), value.span());
+            *value = Expr::Verbatim(quote_spanned!(value.span()=> #directive(#value)));
+        }
+        _ => {}
     }
 }
 
-fn is_boolean(value: &Expr) -> bool {
+fn check_last(block: &mut Block) {
+    if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
+        check(last);
+    }
+}
+
+/// Whether a value is probably a `bool`. Macros, operators and functions of the user can return a directive, too.
+fn looks_boolean(value: &Expr) -> bool {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => matches!(lit, Lit::Bool(_)),
         Expr::Unary(ExprUnary { op, .. }) => matches!(op, UnOp::Not(_)),
@@ -84,7 +66,7 @@ const fn is_comparison(op: &BinOp) -> bool {
     matches!(op, And(_) | Or(_) | Eq(_) | Ne(_) | Lt(_) | Le(_) | Gt(_) | Ge(_))
 }
 
-/// Whether a function returns a `bool` by its name, as `is_none` does.
+/// Whether a function probably returns a `bool` by its name, as `is_none` does.
 fn is_question(function: &Ident) -> bool {
     function.to_string().starts_with("is_")
 }
