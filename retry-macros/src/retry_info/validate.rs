@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
-use crate::retry_info::attr::{Case, CaseOptions, Input, Kind};
+use crate::retry_info::attr::{Case, CaseOptions, Field, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
 use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, Warning, With};
@@ -65,10 +65,18 @@ fn warnings(ident: &Ident, lints: &[Attribute], cases: &[Case], container: Answe
     });
     let mut warnings: Vec<Warning> = inner.collect();
     if warnings.is_empty() && is_enum_without_label(cases, container) {
+        let inner = cases.iter().find(|case| matches!(&*case.fields, [Field { ident: None, .. }])).map(|case| {
+            format!(
+                "; if the field of `{}` is an inner error, mark it `#[retry(transparent)]` if its type implements `RetryInfo`, or \
+                 `#[retry(with = path::of::classify)]` if not",
+                case.ident
+            )
+        });
         let message = format!(
-            "no variant of `{ident}` has a `#[retry(...)]`, so none of its errors is retried; label each variant that is worth a \
-             retry, as in `#[retry(throttling)]`, `#[retry(timeout)]` or `#[retry(safe)]`, or write `#[retry(never)]` on `{ident}` \
-             if none of them is"
+            "no variant of `{ident}` has a `#[retry(...)]`, so by default none of its errors is retried; label each variant that is \
+             worth a retry, as in `#[retry(throttling)]`, `#[retry(timeout)]` or `#[retry(safe)]`{}; write `#[retry(never)]` on \
+             `{ident}` if no error is worth a retry",
+            inner.unwrap_or_default()
         );
         warnings.push(Warning { ident: ident.clone(), message, lints: lints.to_vec() });
     }

@@ -9,7 +9,7 @@ enum StoreError {
     NoSuchKey(String),
 }
 
-// The path of the crate is no label.
+// The path of the crate is not a label.
 #[derive(RetryInfo)]
 #[retry(crate = retry_core)]
 enum WithPath {
@@ -23,7 +23,7 @@ enum WithInner {
     NoSuchKey,
 }
 
-// No warning: that none is retried is said, there is a label, or there are no errors.
+// No warning: the enum says that no error is retried, there is a label, or there are no errors.
 #[derive(RetryInfo)]
 #[retry(never)]
 enum Fatal {
