@@ -4,16 +4,25 @@ use crate::diagnostics::Diagnostics;
 use crate::option_table::OptionTable;
 use crate::tokens::source;
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
-use syn::Expr;
+use std::iter;
+use syn::{Expr, parse_quote};
 
 /// Reports what is wrong with a list: each `name: value`, `name value` and `!name`, or otherwise a value without a name, or otherwise the
 /// error of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
-    let values: Vec<_> = parts.iter().filter_map(|part| without_equals(part, table)).collect();
+    let given: Vec<&str> =
+        table.names().filter(|option| parts.iter().filter_map(name).any(|name| name == option)).collect();
+    let values: Vec<_> = parts.iter().flat_map(|part| without_equals(part, table)).collect();
     for (name, value) in &values {
-        let value = source(value);
-        diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
+        let expr = syn::parse2::<Expr>(value.clone()).ok();
+        if table.names().any(|option| name == option) {
+            let value = expr.map_or_else(|| "..".to_owned(), |expr| source(&expr));
+            diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
+        } else {
+            let meta = expr.map_or_else(|| parse_quote!(#name), |expr| parse_quote!(#name = #expr));
+            table.unknown(&meta, None, &given, diagnostics);
+        }
     }
     let negations: Vec<_> =
         parts.iter().filter_map(|part| Some((part, table.negation(&negated(part)?.to_string())?))).collect();
@@ -63,19 +72,53 @@ fn parts(list: TokenStream) -> Vec<TokenStream> {
     parts
 }
 
-/// Returns the name and the value of `name: value`, or of `name value` if this is not a missing comma.
-fn without_equals<O>(part: &TokenStream, table: &OptionTable<O>) -> Option<(Ident, TokenStream)> {
+/// Returns the name and the value of `name: value` and `name value`. Where commas are missing, too, there are several.
+fn without_equals<O>(part: &TokenStream, table: &OptionTable<O>) -> Vec<(Ident, TokenStream)> {
+    let complete = |part| pair(part, table).filter(|(_, value)| syn::parse2::<Expr>(value.clone()).is_ok());
+    let pieces = pieces(part, table);
+    if let Some(pair) = complete(part) {
+        vec![pair]
+    } else if let Some(pairs) = pieces.iter().map(complete).collect() {
+        pairs
+    } else {
+        // A comma between the arguments of a closure cuts the part.
+        let is_cut = |token: TokenTree| matches!(token, TokenTree::Punct(mark) if [':', '|'].contains(&mark.as_char()));
+        let is_cut = part.clone().into_iter().nth(1).is_some_and(is_cut);
+        pair(part, table).filter(|_| is_cut).into_iter().collect()
+    }
+}
+
+/// Returns a part in pieces that begin with a known word.
+fn pieces<O>(part: &TokenStream, table: &OptionTable<O>) -> Vec<TokenStream> {
+    let mut pieces = vec![TokenStream::new()];
+    for token in part.clone() {
+        let begins = matches!(&token, TokenTree::Ident(word) if table.knows(&word.to_string()));
+        match pieces.last_mut() {
+            Some(piece) if !begins || piece.is_empty() => piece.extend([token]),
+            _ => pieces.push(token.into()),
+        }
+    }
+    pieces
+}
+
+/// Returns the name and the value of `name: value` or `name value`. A known word after the name shows that a comma is missing.
+fn pair<O>(part: &TokenStream, table: &OptionTable<O>) -> Option<(Ident, TokenStream)> {
     let mut tokens = part.clone().into_iter();
-    let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
-    let (next, rest) = (tokens.next()?, tokens.collect::<TokenStream>());
-    let value = match next {
-        TokenTree::Punct(colon) if colon.as_char() == ':' && colon.spacing() == Spacing::Alone => rest,
-        TokenTree::Ident(word) if rest.is_empty() && !table.knows(&word.to_string()) => TokenTree::from(word).into(),
-        TokenTree::Literal(_) if rest.is_empty() => next.into(),
+    // Other names are those of a closure's arguments.
+    let name = match tokens.next()? {
+        TokenTree::Ident(name) if table.knows(&name.to_string()) => name,
         _ => return None,
     };
-    // Other names are those of a closure's arguments.
-    table.knows(&name.to_string()).then_some((name, value))
+    let value = match tokens.next()? {
+        TokenTree::Punct(colon) if colon.as_char() == ':' && colon.spacing() == Spacing::Alone => tokens.collect(),
+        TokenTree::Ident(word) if table.knows(&word.to_string()) => return None,
+        first @ (TokenTree::Ident(_) | TokenTree::Literal(_)) => iter::once(first).chain(tokens).collect(),
+        TokenTree::Punct(sign) if matches!(sign.as_char(), '-' | '&' | '*' | '|') => {
+            iter::once(TokenTree::from(sign)).chain(tokens).collect()
+        }
+        _ => return None,
+    };
+    Some((name, value))
 }
 
 /// Returns the name of `!name`.
