@@ -366,6 +366,17 @@ pub async fn judged_by_a_closure(key: &str) -> usize {
     attempt(key).await.unwrap_or_default()
 }
 
+/// A closure as the policy, whose value looks like a `bool`.
+#[retryable(strategy = STORE, policy = |length| is_enough(*length))]
+pub async fn judged_by_a_question(key: &str) -> usize {
+    attempt(key).await.unwrap_or_default()
+}
+
+/// Asks for a retry after an empty value.
+const fn is_enough(length: usize) -> RetryDirective {
+    if length == 0 { again() } else { RetryDirective::succeed() }
+}
+
 /// A value as the policy.
 ///
 /// # Errors
