@@ -10,6 +10,8 @@ mod diagnostics;
 mod option_table;
 #[path = "../../retry-macros/src/options.rs"]
 mod options;
+#[path = "../../retry-macros/src/other.rs"]
+mod other;
 #[path = "../../retry-macros/src/retry_info/mod.rs"]
 mod retry_info;
 #[path = "../../retry-macros/src/retryable/mod.rs"]
