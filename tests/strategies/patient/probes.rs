@@ -351,6 +351,19 @@ fn a_process_that_makes_one_call_after_the_other_probes_after_one_gap_or_four_se
 
 // Rule U22.
 #[test]
+fn after_a_timeout_a_process_that_makes_one_call_after_the_other_probes_after_four_gaps() {
+    for (gap, wait) in [(100, 1_000), (1_000, 4_000), (2_500, 10_000), (20_000, 30_000)] {
+        let line = Line::cold(waits().max_wait_for_service(secs(3_600)));
+        for _ in 0..4 {
+            line.answers(0);
+            line.clock.advance(millis(gap));
+        }
+        assert_eq!(line.wait(&mut line.joins_after(&timed_out())), millis(wait), "{gap} ms");
+    }
+}
+
+// Rule U22.
+#[test]
 fn a_first_attempt_beside_a_wait_shows_otherwise_until_the_outage_is_over() {
     // The first attempt of the operation that waits is the last one.
     for (calls, wait) in [(14, 16), (15, 2)] {

@@ -55,6 +55,11 @@ const LONG_PROBE_WAIT: Duration = Duration::from_secs(8);
 /// calls of an outage of ten seconds are lost if their probes wait for eight gaps, and next to none with this.
 const SEQUENTIAL_PROBE_WAIT: Duration = Duration::from_secs(4);
 
+/// The same after a timeout, in mean gaps, for the service may have too much to do. With eight, each process that makes a call every two
+/// seconds loses the one that a stall of three seconds meets, and with four none. With two, those with a gap of five seconds lose none,
+/// either, but after a stall of ten seconds and at a load of 80 %, those with a gap of two lose twice as many.
+const SEQUENTIAL_GAPS: u32 = 4;
+
 /// The number of gaps whose mean is used.
 const MEAN_GAPS: u32 = 8;
 
@@ -404,8 +409,13 @@ impl Line {
             if cold_probe && !self.has_probed_cold { self.first_cold_wait(&self.queue[index]) } else { RARE_PROBE_WAIT }
         } else if is_warm && self.probe_wait < LONG_PROBE_WAIT {
             self.probe_wait
-        } else if self.is_sequential && self.timeouts != Timeouts::Latest {
-            self.probe_wait.max(gap.min(SEQUENTIAL_PROBE_WAIT))
+        } else if self.is_sequential {
+            let least = if self.timeouts == Timeouts::Latest {
+                gap.saturating_mul(SEQUENTIAL_GAPS).min(RARE_PROBE_WAIT)
+            } else {
+                gap.min(SEQUENTIAL_PROBE_WAIT)
+            };
+            self.probe_wait.max(least)
         } else {
             self.probe_wait.max(self.usual_probe_wait())
         };
