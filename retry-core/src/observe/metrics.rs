@@ -54,13 +54,14 @@
 //! At its first event of an operation, a thread registers the handles with the recorder. It keeps them for a second, in which an event
 //! allocates nothing and takes no lock, and then registers them again. So metrics that a recorder has removed because they were idle,
 //! as with `idle_timeout` of `metrics-exporter-prometheus`, are published again. Names beyond the first 64, and the same texts at other
-//! addresses, are looked up in a map.
+//! addresses, are looked up in a map. On `wasm32-unknown-unknown`, which has no clock, handles are kept.
 
 mod handles;
 
 use super::{Event, EventKind, GlobalObserver, GlobalObserverIsSet, Observer, name_of};
 use crate::quota::QuotaMode;
 use crate::strategy::{RetryStrategy, StrategyName};
+use crate::time::present;
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
 use handles::{Counters, Names};
 use std::fmt;
@@ -116,7 +117,12 @@ impl MetricsObserver {
     }
 
     /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built.
-    pub(crate) fn attempt_started(&self, operation: &'static str, strategy: Option<&StrategyName>, now: Instant) {
+    pub(crate) fn attempt_started(
+        &self,
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        now: Option<Instant>,
+    ) {
         self.with_series((operation, strategy), now, |series| series.attempts.increment(1));
     }
 
@@ -126,13 +132,18 @@ impl MetricsObserver {
         operation: &'static str,
         strategy: Option<&StrategyName>,
         success: &End,
-        now: Instant,
+        now: Option<Instant>,
     ) {
         self.with_series((operation, strategy), now, |series| series.succeeded(success));
     }
 
     #[inline]
-    fn with_series(&self, names: (&'static str, Option<&StrategyName>), now: Instant, using: impl FnOnce(&mut Series)) {
+    fn with_series(
+        &self,
+        names: (&'static str, Option<&StrategyName>),
+        now: Option<Instant>,
+        using: impl FnOnce(&mut Series),
+    ) {
         let number = match self.number.load(Ordering::Relaxed) {
             0 => self.begin(),
             number => number,
@@ -175,7 +186,7 @@ impl fmt::Debug for MetricsObserver {
 #[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
-        self.with_series((event.operation, event.strategy.as_ref()), Instant::now(), |series| series.observe(event));
+        self.with_series((event.operation, event.strategy.as_ref()), present(), |series| series.observe(event));
     }
 }
 

@@ -12,10 +12,8 @@ use crate::observe::{Event, EventKind, OperationId};
 use crate::strategy::{RetryError, RetryStrategy};
 use crate::time::Clock;
 #[cfg(feature = "metrics")]
-use crate::time::KeptReading;
+use crate::time::{KeptReading, present};
 use std::time::Duration;
-#[cfg(feature = "metrics")]
-use std::time::Instant;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns whether the start of an attempt needs no event: there are no observers, and no subscriber wants it.
@@ -56,7 +54,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let call = Call::of(named, around);
         #[cfg(feature = "metrics")]
         if let Some((metrics, started)) = Self::only_metrics(observed, Level::Trace) {
-            let now = if has_just_begun { started.instant() } else { Instant::now() };
+            let now = if has_just_begun { started.instant() } else { present() };
             return metrics.attempt_started(call.name.get(), call.strategy.name().as_ref(), now);
         }
         if !has_just_begun {

@@ -1,5 +1,7 @@
 //! A reading of a clock that is kept until a later one.
 
+#[cfg(feature = "metrics")]
+use super::present;
 use super::{Reading, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -23,11 +25,11 @@ impl KeptReading {
         }
     }
 
-    /// Returns this reading as an instant, or the present one if the clock has no instants.
+    /// Returns this reading as an instant, or the present one if the clock has no instants; see [`present`].
     #[cfg(feature = "metrics")]
     #[inline]
-    pub(crate) fn instant(self) -> Instant {
-        if let Self::Instant(instant) = self { instant } else { Instant::now() }
+    pub(crate) fn instant(self) -> Option<Instant> {
+        if let Self::Instant(instant) = self { Some(instant) } else { present() }
     }
 
     /// Returns the time until a later reading of the same clock, or zero if the clock was set back.

@@ -40,11 +40,18 @@ struct Handles {
 struct Kept {
     observer: usize,
     names: Names,
-    until: Instant,
+    /// `None` without a clock.
+    until: Option<Instant>,
     series: Series,
 }
 
 impl Kept {
+    /// Returns whether it was kept for less than [`KEPT`]. Without a clock, it is kept on.
+    #[inline]
+    fn is_fresh(&self, now: Option<Instant>) -> bool {
+        now.zip(self.until).is_none_or(|(now, until)| now < until)
+    }
+
     #[inline]
     fn is_of(&self, observer: usize, operation: &'static str, strategy: Option<&StrategyName>) -> bool {
         let (known, of) = &self.names;
@@ -65,27 +72,27 @@ impl Handles {
         &mut self,
         observer: usize,
         (operation, strategy): (&'static str, Option<&StrategyName>),
-        now: Instant,
+        now: Option<Instant>,
         register: impl Fn(&Names) -> Series,
     ) -> &mut Series {
         let new = |names: Names| {
             let series = register(&names);
-            Kept { observer, names, until: now.checked_add(KEPT).unwrap_or(now), series }
+            Kept { observer, names, until: now.and_then(|now| now.checked_add(KEPT)), series }
         };
         let names = (operation, strategy.cloned());
         let place = &mut self.places[place_of(operation, strategy)];
-        if place.as_ref().is_none_or(|kept| kept.until <= now || kept.is_of(observer, operation, strategy)) {
+        if place.as_ref().is_none_or(|kept| !kept.is_fresh(now) || kept.is_of(observer, operation, strategy)) {
             return &mut place.insert(Box::new(new(names))).series;
         }
         if self.others.len() >= self.many {
-            self.others.retain(|_, kept| now < kept.until);
+            self.others.retain(|_, kept| kept.is_fresh(now));
             self.many = self.others.len().saturating_mul(2).max(MANY_OTHERS);
         }
         match self.others.entry((observer, names.clone())) {
             Entry::Vacant(place) => &mut place.insert(new(names)).series,
             Entry::Occupied(place) => {
                 let kept = place.into_mut();
-                if kept.until <= now {
+                if !kept.is_fresh(now) {
                     *kept = new(names);
                 }
                 &mut kept.series
@@ -99,7 +106,7 @@ impl Handles {
 pub(super) fn with(
     observer: usize,
     (operation, strategy): (&'static str, Option<&StrategyName>),
-    now: Instant,
+    now: Option<Instant>,
     register: impl Fn(&Names) -> Series,
     using: impl FnOnce(&mut Series),
 ) {
@@ -107,7 +114,7 @@ pub(super) fn with(
         let mut handles = place.take().unwrap_or_else(Handles::new);
         if let Some(kept) = &mut handles.places[place_of(operation, strategy)]
             && kept.is_of(observer, operation, strategy)
-            && now < kept.until
+            && kept.is_fresh(now)
         {
             using(&mut kept.series);
         } else {
