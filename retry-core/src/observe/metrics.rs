@@ -61,7 +61,6 @@ mod handles;
 use super::{Event, EventKind, GlobalObserver, GlobalObserverIsSet, Observer, name_of};
 use crate::quota::QuotaMode;
 use crate::strategy::{RetryStrategy, StrategyName};
-use crate::time::present;
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
 use handles::{Counters, Names};
 use std::fmt;
@@ -116,7 +115,8 @@ impl MetricsObserver {
         Self { number: AtomicUsize::new(0) }
     }
 
-    /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built.
+    /// Counts an attempt that begins, as the event [`EventKind::AttemptStarted`] does, which need not be built. If the time is not at hand,
+    /// it is read.
     pub(crate) fn attempt_started(
         &self,
         operation: &'static str,
@@ -149,7 +149,7 @@ impl MetricsObserver {
             number => number,
         };
         let register = |(operation, strategy): &Names| Series::new(operation, strategy.as_ref());
-        handles::with(number, names, now, register, using);
+        handles::with(number, names, now.or_else(present), register, using);
     }
 
     /// Describes the metrics, and returns the number of this observer from now on.
@@ -170,6 +170,11 @@ impl MetricsObserver {
     }
 }
 
+/// Returns the present time, or `None` on `wasm32-unknown-unknown`, where the standard library has no clock and would panic.
+fn present() -> Option<Instant> {
+    (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
+}
+
 impl Default for MetricsObserver {
     fn default() -> Self {
         Self::new()
@@ -186,7 +191,7 @@ impl fmt::Debug for MetricsObserver {
 #[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
-        self.with_series((event.operation, event.strategy.as_ref()), present(), |series| series.observe(event));
+        self.with_series((event.operation, event.strategy.as_ref()), None, |series| series.observe(event));
     }
 }
 

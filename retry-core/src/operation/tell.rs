@@ -12,7 +12,7 @@ use crate::observe::{Event, EventKind, OperationId};
 use crate::strategy::{RetryError, RetryStrategy};
 use crate::time::Clock;
 #[cfg(feature = "metrics")]
-use crate::time::{KeptReading, present};
+use crate::time::KeptReading;
 use std::time::Duration;
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
@@ -54,7 +54,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let call = Call::of(named, around);
         #[cfg(feature = "metrics")]
         if let Some((metrics, started)) = Self::only_metrics(observed, Level::Trace) {
-            let now = if has_just_begun { started.instant() } else { present() };
+            let now = if has_just_begun { started.instant() } else { None };
             return metrics.attempt_started(call.name.get(), call.strategy.name().as_ref(), now);
         }
         if !has_just_begun {

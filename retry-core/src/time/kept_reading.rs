@@ -1,7 +1,5 @@
 //! A reading of a clock that is kept until a later one.
 
-#[cfg(feature = "metrics")]
-use super::present;
 use super::{Reading, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -25,11 +23,11 @@ impl KeptReading {
         }
     }
 
-    /// Returns this reading as an instant, or the present one if the clock has no instants; see [`present`].
+    /// Returns this reading as an instant, if the clock has instants.
     #[cfg(feature = "metrics")]
     #[inline]
-    pub(crate) fn instant(self) -> Option<Instant> {
-        if let Self::Instant(instant) = self { Some(instant) } else { present() }
+    pub(crate) const fn instant(self) -> Option<Instant> {
+        if let Self::Instant(instant) = self { Some(instant) } else { None }
     }
 
     /// Returns the time until a later reading of the same clock, or zero if the clock was set back.

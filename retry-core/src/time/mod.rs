@@ -35,8 +35,6 @@ pub(crate) use kept_reading::KeptReading;
 pub(crate) use latest::{Latest, Observed};
 pub use manual::{ManualSleep, ManualTimer};
 pub(crate) use reading::Reading;
-#[cfg(feature = "metrics")]
-pub(crate) use reading::present;
 pub use std_timer::StdTimer;
 pub use timed_out::{TimeLimit, TimedOut};
 #[cfg(feature = "tokio")]

@@ -26,11 +26,11 @@ impl Reading {
         }
     }
 
-    /// Returns this reading as an instant, or the present one if the clock has no instants; see [`present`].
+    /// Returns this reading as an instant, if the clock has instants.
     #[cfg(feature = "metrics")]
     #[inline]
-    pub(crate) fn instant(self) -> Option<Instant> {
-        if let Self::Instant(instant) = self { Some(instant) } else { present() }
+    pub(crate) const fn instant(self) -> Option<Instant> {
+        if let Self::Instant(instant) = self { Some(instant) } else { None }
     }
 
     /// Returns the duration from an earlier reading to this one, or zero if `earlier` is in fact later.
@@ -48,12 +48,6 @@ impl Reading {
     fn since_of_another_form(self, earlier: Self) -> Duration {
         self.timestamp().saturating_since(earlier.timestamp())
     }
-}
-
-/// Returns the present instant, or `None` on `wasm32-unknown-unknown`, where the standard library has none and would panic.
-#[cfg(feature = "metrics")]
-pub(crate) fn present() -> Option<Instant> {
-    (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
 
 #[cfg(test)]

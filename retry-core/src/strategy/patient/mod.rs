@@ -45,9 +45,10 @@ use token::{Nanos, Stage, Ticket};
 /// - Two fast successes send the operation that has waited longest. An answer is fast if it takes at most 15 % of the
 ///   `attempt_timeout`, or at most 1.5 times the least latency; before a timeout is known, at most twice the least latency.
 /// - Where nothing else is sent, one operation at a time is sent as a probe: after 1, 2, 4, 8 and then every 16 seconds, or after 8 times
-///   the usual time between two calls of the process, up to 30 seconds. A probe that fails goes to the end of the line. The last
-///   attempt of an operation is never a probe. After a timeout in a process whose calls have not succeeded yet, the first one follows
-///   within 5 seconds, and later ones after 15 to 30.
+///   the usual time between two calls of the process, up to 30 seconds. It is once that time, up to 4 seconds, or 4 times after a timeout,
+///   if the process makes one call after the other. A probe that fails goes to the end of the line. The last attempt of an operation is
+///   never a probe. After a timeout in a process whose calls have not succeeded yet, the first one follows within 5 seconds, and later
+///   ones after 15 to 30.
 /// - Where all calls wait, as those of a batch do, each probe that succeeds sends the next one. After a timeout, it does so only if its
 ///   answer takes at most 1.5 times the least latency of earlier ones.
 /// - Each attempt counts for `max_attempts`.
