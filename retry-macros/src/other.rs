@@ -17,7 +17,7 @@ pub(crate) struct Other<O> {
     pub(crate) advice: Option<&'static str>,
     /// The expression after `=`, if it can be read.
     pub(crate) value: Option<Expr>,
-    /// The part as it is written.
+    /// The tokens of the part.
     pub(crate) written: TokenStream,
 }
 

@@ -87,7 +87,7 @@ pub(super) struct Case {
 /// The options of a variant, a struct or an enum.
 #[derive(Default)]
 pub(super) struct CaseOptions {
-    /// The options as they are written.
+    /// The options that are given, in the order of the text.
     pub(super) written: Vec<(CaseOption, Written)>,
     /// The answers that they give as constants.
     pub(super) answers: Answers,
@@ -97,7 +97,7 @@ pub(super) struct CaseOptions {
 }
 
 impl CaseOptions {
-    /// Returns an option as it is written.
+    /// Returns this option, if it is given.
     pub(super) fn option(&self, option: CaseOption) -> Option<&Written> {
         self.written.iter().find(|(written, _)| *written == option).map(|(_, written)| written)
     }

@@ -36,7 +36,7 @@ impl Given {
         }
     }
 
-    /// Returns an option as it is written, unless it is misspelled or unreadable.
+    /// Returns this option, if it is given, spelled correctly and readable.
     pub(super) fn written(&self, option: RetryableOption) -> Option<&Written> {
         self.known.iter().find(|(known, _)| *known == option).map(|(_, written)| written)
     }

@@ -110,7 +110,7 @@ pub(super) fn with(
     register: impl Fn(&Names) -> Series,
     using: impl FnOnce(&mut Series),
 ) {
-    let with = |place: &Cell<Option<Box<Handles>>>| {
+    let count = |place: &Cell<Option<Box<Handles>>>| {
         let mut handles = place.take().unwrap_or_else(Handles::new);
         if let Some(kept) = &mut handles.places[place_of(operation, strategy)]
             && kept.is_of(observer, operation, strategy)
@@ -122,8 +122,8 @@ pub(super) fn with(
         }
         place.set(Some(handles));
     };
-    // While a thread ends, nothing is counted.
-    _ = HANDLES.try_with(with);
+    // While the thread ends, nothing is counted.
+    _ = HANDLES.try_with(count);
 }
 
 /// Returns the place for these names.

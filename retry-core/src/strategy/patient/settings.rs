@@ -178,8 +178,8 @@ impl<B, Q> PatientRetryStrategy<B, Q> {
         PatientRetryStrategy { standard: map(standard), settings, random, line: Shared::new(SharedLine::new()) }
     }
 
-    /// Sets whether a process whose calls have not succeeded yet sends its first probes soon. The default is `true`: one within five
-    /// seconds after a timeout, and while other failures come last, as a process whose calls have succeeded.
+    /// Sets whether a process whose calls have not succeeded yet sends its first probes soon. The default is `true`: after a
+    /// timeout, one within five seconds, and after any other failure, as a process whose calls have succeeded.
     ///
     /// Switch it off for processes that live for a few seconds only, and that are started in large numbers: while a slow server makes
     /// all of them wait, each would send one attempt more.
